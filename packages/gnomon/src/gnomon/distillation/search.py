@@ -36,8 +36,6 @@ Subsets: TypeAlias = tuple[tuple[str, ...], ...]
 TOLERANCE = 1e-11
 #: Parts with gaps that are eliminated together; subsets that are cross-validated together.
 _PARTS, _TOGETHER = 512, 1000
-#: Subsets below the limit that wait before some of them are cross-validated.
-_WAITING = 20_000
 
 
 @lru_cache(maxsize=4096)
@@ -167,116 +165,129 @@ def search_subsets(
             f" with fewer folds the choice is unreliable"
         )
     columns = np.concatenate([held, data.columns(free)])
-    x = data.x[usable][:, columns]
-    problem = _Problem.of(x, data.target[usable], held.size, size, n_folds)
-    best = _Best(problem, n_best, cross_validated=criterion == "cv")
-    n_subsets = comb(len(free), problem.n_free)
+    n_free, n_subsets = size - held.size, comb(len(free), size - held.size)
+    x, y = data.x[usable][:, columns], data.target[usable]
+    search = _Search(x, y, held.size, n_free, n_folds, n_best, cross_validated=criterion == "cv")
     done, fewest = 0, least
-    for block in problem.blocks():
-        best.add(block)
-        done += block.bounds.size
-        fewest = min(fewest, int(block.rows.sum(axis=1).min()))
+    for bounds, parts, rows, others in search.blocks():
+        search.judge(bounds, parts, rows, others)
+        done += bounds.size
+        fewest = min(fewest, int(rows.sum(axis=1).min()))
         if progress is not None:
             progress(done, n_subsets)
-    errors, picks = best.found()
     if fewest < least:
         _warn(f"subsets with fewer than {least} complete rows are left out (some have {fewest})")
-    if not errors.size:
+    if not search.errors.size:
         raise ScoreDataError(
             f"no subset of {size} tasks has at least {least} algorithms with scores on all of "
             "them; exclude tasks with many gaps, or use fewer folds"
         )
     names = [data.tasks[i] for i in columns]
-    subsets = tuple((*forced, *sorted(names[i] for i in row)) for row in picks.tolist())
-    return FoundSubsets(subsets, errors, n_subsets)
+    subsets = tuple((*forced, *sorted(names[i] for i in row)) for row in search.picks.tolist())
+    return FoundSubsets(subsets, search.errors, n_subsets)
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Subsets that consist of one of several parts with gaps and one of several other parts.
+class _Search:
+    """The best subsets so far, from rows on which forced tasks, in front, and target are known."""
 
-    `bounds` are lower bounds of their errors, (parts, others); inf with too few rows.
-    """
-
-    bounds: FloatArray
-    parts: I64
-    rows: Mask
-    others: I64
-
-    def subsets(self, flat: I64) -> tuple[I64, I64]:
-        """Return the columns of some subsets, and the number of the part that each contains."""
-        part, other = np.divmod(flat, self.bounds.shape[1])
-        return np.hstack([self.parts[part], self.others[other]]), part
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """Rows on which the forced tasks and the target are known; forced columns first.
-
-    Columns are scaled to length one, so that rounding errors are alike; the target is last.
-    """
-
-    z: FloatArray
-    present: Mask
-    n_forced: int
-    n_free: int
-    n_folds: int
-    least: int
-
-    @classmethod
-    def of(cls, x: FloatArray, y: FloatArray, n_forced: int, size: int, n_folds: int) -> _Problem:
-        present, filled = ~np.isnan(x), np.nan_to_num(x)
+    def __init__(
+        self,
+        x: FloatArray,
+        y: FloatArray,
+        n_forced: int,
+        n_free: int,
+        n_folds: int,
+        n_best: int,
+        *,
+        cross_validated: bool,
+    ) -> None:
+        self._present, filled = ~np.isnan(x), np.nan_to_num(x)
         length = np.sqrt((filled**2).sum(axis=0))
-        z = np.column_stack([filled / np.where(length > 0, length, 1.0), y])
-        return cls(z, present, n_forced, size - n_forced, n_folds, least_rows(size, n_folds))
+        # Columns of length one have rounding errors alike; the target is last.
+        self._z = np.column_stack([filled / np.where(length > 0, length, 1.0), y])
+        self._n_forced, self._n_free, self._n_folds = n_forced, n_free, n_folds
+        self._n_best, self._cross_validated = n_best, cross_validated
+        # Where a fit is perfect, bound and error are rounding alone.
+        self._rounding = 1e-12 * float(np.mean(y**2))
+        self.errors, self.picks = np.empty(0), np.empty((0, n_free), dtype=np.int64)
 
-    def blocks(self) -> Iterator[_Block]:
-        """Yield all subsets: complete rows depend on the tasks with gaps alone."""
-        free = np.arange(self.n_forced, self.present.shape[1])
-        whole = self.present[:, free].all(axis=0)
+    def blocks(self) -> Iterator[tuple[FloatArray, I64, Mask, I64]]:
+        """Yield all subsets: each of some parts with gaps joined with each of other parts.
+
+        Complete rows depend on the part with gaps alone. The lower bounds of the errors, shape
+        (parts, others), are infinite where there are too few rows.
+        """
+        free = np.arange(self._n_forced, self._present.shape[1])
+        whole = self._present[:, free].all(axis=0)
         gapped, others = free[~whole], free[whole]
-        y = self.z.shape[1] - 1
-        for n_gapped in range(min(self.n_free, gapped.size) + 1):
-            n_others = self.n_free - n_gapped
+        k, least = self._n_folds, least_rows(self._n_forced + self._n_free, self._n_folds)
+        for n_gapped in range(min(self._n_free, gapped.size) + 1):
+            n_others = self._n_free - n_gapped
             if n_others > others.size:
                 continue
             rest = choices(others, n_others)
             most = max(1, min(_PARTS, 8_000_000 // max(len(rest), 1)))
             needed = others if n_others else others[:0]
-            kept = np.concatenate([np.arange(self.n_forced), needed, [y]])
+            kept = np.concatenate([np.arange(self._n_forced), needed, [free[-1] + 1]])
             for parts in _chunks(gapped, n_gapped, most):
-                rows = np.asarray(self.present[:, parts].all(axis=2)).T
+                rows = np.asarray(self._present[:, parts].all(axis=2)).T
                 gram = self._grams(rows, np.hstack([parts, np.tile(kept, (len(parts), 1))]))
-                for _ in range(n_gapped + self.n_forced):
+                for _ in range(n_gapped + self._n_forced):
                     gram = without(gram, 0, slice(1, None))
                 n = rows.sum(axis=1)
-                scale = np.where(n >= self.least, self.n_folds * np.ceil(n / self.n_folds), 0.0)
+                scale = k * np.ceil(n / k) if self._cross_validated else n
                 with np.errstate(divide="ignore", invalid="ignore"):
                     bounds = np.abs(in_sample(gram, n_others)) / scale[:, None]
-                yield _Block(bounds, parts, rows, rest)
+                bounds[n < least] = np.inf
+                yield bounds, parts, rows, rest
 
     def _grams(self, rows: Mask, columns: I64) -> FloatArray:
         """Return the products of some columns on the rows of each part."""
         first, which = np.unique(np.packbits(rows, axis=1), axis=0, return_index=True,
                                  return_inverse=True)[1:]  # fmt: skip
         if 2 * first.size > len(rows):  # Scattered gaps: hardly any two parts share their rows.
-            own = self.z.T[columns] * rows[:, None]
+            own = self._z.T[columns] * rows[:, None]
             return np.asarray(own @ own.transpose(0, 2, 1))
-        grams = np.stack([self.z[r].T @ self.z[r] for r in rows[first]])
+        grams = np.stack([self._z[r].T @ self._z[r] for r in rows[first]])
         return grams[which.ravel()[:, None, None], columns[:, :, None], columns[:, None, :]]
 
-    def errors(self, rows: Mask, subsets: I64) -> FloatArray:
+    def judge(self, bounds: FloatArray, parts: I64, rows: Mask, others: I64) -> None:
+        """Find the errors of subsets whose bound is below the limit, and keep the best."""
+        flat, n = bounds.ravel(), self._n_best + 300
+        waiting = np.flatnonzero(flat <= self._limit)
+        while waiting.size:
+            # The least bounds first: they lower the limit for the others.
+            order = np.argpartition(flat[waiting], min(n, waiting.size) - 1)
+            some, waiting = waiting[order[:n]], waiting[order[n:]]
+            part, other = np.divmod(some, len(others))
+            picks, errors = np.hstack([parts[part], others[other]]), flat[some]
+            if self._cross_validated:
+                _, which = np.unique(np.packbits(rows[part], axis=1), axis=0, return_inverse=True)
+                for k in range(which.max() + 1):
+                    same = np.flatnonzero(which.ravel() == k)
+                    errors[same] = self._held_out(rows[part[same[0]]], picks[same])
+            errors = np.concatenate([self.errors, errors])
+            picks = np.vstack([self.picks, np.sort(picks, axis=1)])
+            best = np.lexsort((*picks.T[::-1], errors))[: self._n_best]
+            self.errors, self.picks = errors[best], picks[best]
+            waiting, n = waiting[flat[waiting] <= self._limit], 4 * n
+
+    @property
+    def _limit(self) -> float:
+        if self.errors.size < self._n_best:
+            return float(np.finfo(np.float64).max)
+        return float(self.errors[-1]) * (1 + 1e-9) + self._rounding
+
+    def _held_out(self, rows: Mask, subsets: I64) -> FloatArray:
         """Return the cross-validated errors of subsets that are complete on the same rows."""
-        z, n = self.z[rows], int(rows.sum())
-        fold = folds_of(n, self.n_folds)
-        grams = [z[fold == k].T @ z[fold == k] for k in range(self.n_folds)]
-        held = np.stack(grams)
+        z, fold = self._z[rows], folds_of(int(rows.sum()), self._n_folds)
+        held = np.stack([z[fold == k].T @ z[fold == k] for k in range(self._n_folds)])
         train = held.sum(axis=0) - held
-        forced = np.tile(np.arange(self.n_forced), (len(subsets), 1))
+        forced = np.tile(np.arange(self._n_forced), (len(subsets), 1))
         last = np.full((len(subsets), 1), z.shape[1] - 1)
         columns = np.hstack([forced, subsets, last])
         found = np.empty(len(subsets))
-        sizes = np.bincount(fold, minlength=self.n_folds)[:, None]
+        sizes = np.bincount(fold, minlength=self._n_folds)[:, None]
         for start in range(0, len(subsets), _TOGETHER):
             part = slice(start, start + _TOGETHER)
             i, j = columns[part, :, None], columns[part, None, :]
@@ -297,75 +308,6 @@ def _eliminated(a: FloatArray, t: FloatArray) -> tuple[FloatArray, FloatArray]:
     down, across = ratio[..., :, None], ratio[..., None, :]
     a = a[..., 1:, 1:] - down * a[..., 0, None, 1:]
     return a, t[..., 1:, 1:] - down * rest[..., None, :] - t[..., 1:, 0, None] * across
-
-
-class _Best:
-    """The best subsets so far, and those whose bound is below the worst of these."""
-
-    def __init__(self, problem: _Problem, n_best: int, *, cross_validated: bool) -> None:
-        self._problem, self._n_best, self._cv = problem, n_best, cross_validated
-        self._errors = np.empty(0)
-        self._picks = np.empty((0, problem.n_free), dtype=np.int64)
-        self._waiting: list[tuple[FloatArray, I64, Mask]] = []
-        # Where a fit is perfect, bound and error are rounding alone.
-        self._rounding = 1e-12 * float(np.mean(problem.z[:, -1] ** 2))
-
-    @property
-    def _limit(self) -> float:
-        if self._errors.size < self._n_best:
-            return np.inf
-        return float(self._errors[-1]) * (1 + 1e-9) + self._rounding
-
-    def add(self, block: _Block) -> None:
-        flat = block.bounds.ravel()
-        chosen = np.flatnonzero(flat <= min(self._limit, np.finfo(np.float64).max))
-        if chosen.size > _WAITING and self._cv:
-            # The least bounds first: they lower the limit for the others.
-            first = chosen[np.argpartition(flat[chosen], self._n_best + 300)[: self._n_best + 300]]
-            self._wait(block, flat, first)
-            self._judge()
-            chosen = np.setdiff1d(chosen[flat[chosen] <= self._limit], first)
-        self._wait(block, flat, chosen)
-        if sum(bounds.size for bounds, _, _ in self._waiting) > _WAITING:
-            self._judge()
-
-    def _wait(self, block: _Block, flat: FloatArray, chosen: I64) -> None:
-        picks, part = block.subsets(chosen)
-        if self._cv:
-            self._waiting.append((flat[chosen], picks, block.rows[part]))
-            return
-        n = block.rows[part].sum(axis=1)
-        scale = self._problem.n_folds * np.ceil(n / self._problem.n_folds) / n
-        self._keep(flat[chosen] * scale, picks)
-
-    def _judge(self) -> None:
-        """Cross-validate what waits, least bounds first, and keep the best."""
-        if not self._waiting:
-            return
-        bounds, picks, rows = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
-        self._waiting = []
-        order = np.argsort(bounds, kind="stable")
-        done, n = 0, self._n_best + 300
-        while done < order.size and bounds[order[done]] <= self._limit:
-            some = order[done : done + n]
-            some = some[bounds[some] <= self._limit]
-            _, which = np.unique(np.packbits(rows[some], axis=1), axis=0, return_inverse=True)
-            errors = np.empty(some.size)
-            for k in range(which.max() + 1):
-                same = np.flatnonzero(which.ravel() == k)
-                errors[same] = self._problem.errors(rows[some[same[0]]], picks[some[same]])
-            self._keep(errors, picks[some])
-            done, n = done + n, 4 * n
-
-    def _keep(self, errors: FloatArray, picks: I64) -> None:
-        errors = np.concatenate([self._errors, errors])
-        picks = np.vstack([self._picks, np.sort(picks, axis=1)])
-        order = np.lexsort((*picks.T[::-1], errors))[: self._n_best]
-        self._errors, self._picks = errors[order], picks[order]
-
-    def found(self) -> tuple[FloatArray, I64]:
-        self._judge()
-        return self._errors, self._picks
 
 
 def choices(columns: I64, m: int) -> I64:

@@ -9,15 +9,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gnomon.distillation import atari, distill, explained, sizes
+from gnomon.distillation import atari, distill, sizes
 
 
 def make_gallery(folder: Path) -> list[Path]:
     """Write the pictures into a folder, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     data = atari.paper_scores()
-    five = atari.published_models()["Atari-5"].tasks
-    found = (explained(data, five), distill(data), sizes(data, most=8))
+    found = (distill(data), sizes(data, most=8))
     pictures = []
     for figure in (one.figure() for one in found):
         pictures.append(folder / f"{figure.name}.svg")

@@ -5,16 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gnomon.distillation import (
-    FactorProcedure,
-    baselines,
-    distill,
-    explained,
-    next_steps,
-    prepare,
-    sizes,
-)
-from gnomon.distillation.atari import published_models
+from gnomon.distillation import FactorProcedure, baselines, distill, next_steps, prepare, sizes
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 
@@ -176,20 +167,3 @@ def test_random_greedy_and_fixed_sets_are_judged_on_the_same_folds(make_scores):
     assert len(found.plot().axes[0].patches) == 4
     with pytest.raises(UnknownNameError, match="unknown task 't99'"):
         baselines(data, sets={"mine": ["t99"]})
-
-
-def test_the_structure_of_the_published_table(paper):
-    found = explained(paper, published_models()["Atari-5"].tasks)
-    assert 100 * found.explained == pytest.approx(71.48, abs=0.006)
-    assert 100 * found.explained_others == pytest.approx(68.8, abs=0.06)
-
-
-def test_a_subset_explains_itself(make_scores):
-    found = explained(make_scores(), ["t01", "t04"])
-    assert {one.task for one in found[:2]} == {"t01", "t04"}
-    assert [one.r2 for one in found[:2]] == pytest.approx([1.0, 1.0])
-    assert 0 < found.explained_others < found.explained < 1
-    assert found.plot().axes[0].get_xlabel() == "R² of the task, from the subset"
-    assert explained(make_scores(n_tasks=3), ["t00", "t01", "t02"]).notes == ()
-    with pytest.raises(ScoreDataError, match="expected different tasks, found t01, t01"):
-        explained(make_scores(), ["t01", "t01"])

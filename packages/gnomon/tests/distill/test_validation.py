@@ -10,10 +10,11 @@ from scipy.stats import kendalltau
 
 from gnomon.distillation import (
     FactorProcedure,
+    HeldOut,
     PaperProcedure,
     cross_validate,
     nested_error,
-    order_agreement,
+    transform_of,
 )
 from gnomon.errors import ScoreDataError, UnknownNameError
 
@@ -148,12 +149,23 @@ def test_where_scores_are_missing(make_scores):
 values = st.lists(st.integers(-4, 4).map(float), min_size=3, max_size=12)
 
 
+def order_of(predicted, true):
+    """Return the agreement of two orders of algorithms."""
+    p, t = np.array(predicted), np.array(true)
+    return HeldOut(p - t, p - t, t, np.zeros(t.size), ()).order(transform_of("identity"))
+
+
 @given(values, st.randoms())
 def test_tau_is_that_of_scipy(x, random):
     y = x.copy()
     random.shuffle(y)
-    expected = kendalltau(x, y).statistic
-    assert order_agreement(x, y).tau == pytest.approx(expected, nan_ok=True)
+    assert order_of(x, y).tau == pytest.approx(kendalltau(x, y).statistic, nan_ok=True)
+
+
+def test_clear_differences_are_those_of_more_than_a_quarter():
+    found = order_of([1.0, 3.0, 2.0], [10.0, 20.0, 21.0])
+    assert found.concordance == pytest.approx(2 / 3)
+    assert found.clear_concordance == 1.0
 
 
 def test_the_order_of_atari5(paper):
@@ -163,5 +175,5 @@ def test_the_order_of_atari5(paper):
     assert (agreement.n_pairs, agreement.concordance) == (946, pytest.approx(900 / 946))
     assert agreement.tau == pytest.approx(0.903, abs=5e-4)
     assert agreement.clear_concordance == pytest.approx(0.991, abs=5e-4)
-    nothing = order_agreement([1.0], [2.0])
+    nothing = order_of([1.0], [2.0])
     assert np.isnan([nothing.concordance, nothing.clear_concordance, nothing.tau]).all()

@@ -6,9 +6,8 @@ new algorithms, and names the better of two; :func:`next_steps` recommends the n
 :func:`prepare` shows the matrix that all of them use; a :class:`Procedure` chooses tasks and fits a
 :class:`SubsetModel` to them.
 
-:func:`sizes` and :func:`baselines` show what more tasks or another choice would give, and
-:func:`explained` how well a subset predicts each task. The published sets of Atari games are in
-:mod:`gnomon.distillation.atari`.
+:func:`sizes` and :func:`baselines` show what more tasks or another choice would give. The published
+sets of Atari games are in :mod:`gnomon.distillation.atari`.
 
 Examples
 --------

@@ -17,13 +17,11 @@ from .procedures import fit_least_squares as fit_least_squares
 from .search import folds_of as folds_of
 from .search import search_subsets as search_subsets
 from .suite import baselines as baselines
-from .suite import explained as explained
 from .suite import sizes as sizes
 from .transforms import transform_of as transform_of
 from .validation import HeldOut as HeldOut
 from .validation import cross_validate as cross_validate
 from .validation import nested_error as nested_error
-from .validation import order_agreement as order_agreement
 
 __all__ = [
     "Distillation",
@@ -41,12 +39,10 @@ __all__ = [
     "baselines",
     "cross_validate",
     "distill",
-    "explained",
     "fit_least_squares",
     "folds_of",
     "nested_error",
     "next_steps",
-    "order_agreement",
     "predict",
     "prepare",
     "search_subsets",

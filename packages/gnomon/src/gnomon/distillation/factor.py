@@ -13,6 +13,7 @@ Rubin (1995), Statistica Sinica 5:19. Ledoit and Wolf (2003), Journal of Empiric
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -31,12 +32,12 @@ _N_ITERATIONS = 20
 _LEAST_RELIABILITY = 0.1
 
 
+@dataclass(frozen=True, eq=False)
 class Moments:
     """Means and covariance of some tasks and, last, of the summary."""
 
-    def __init__(self, mean: npt.ArrayLike, covariance: npt.ArrayLike) -> None:
-        self.mean = np.array(mean, dtype=np.float64)
-        self.covariance = np.array(covariance, dtype=np.float64)
+    mean: FloatArray
+    covariance: FloatArray
 
     def of(self, columns: npt.ArrayLike) -> Moments:
         """Return the moments of some columns."""

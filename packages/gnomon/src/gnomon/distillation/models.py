@@ -19,7 +19,6 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from math import nan, sqrt
 from pathlib import Path
 from typing import Any
@@ -140,32 +139,20 @@ class Forecaster:
     n_groups: int
     n_rows: int
 
-    @cached_property
-    def _parts(self) -> dict[bytes, Forecaster]:
-        return {}
-
-    def known(self, seen: npt.NDArray[np.bool_]) -> Forecaster:
-        """Return the forecaster from some of the tasks."""
-        if seen.all():
-            return self
-        key = seen.tobytes()
-        if key not in self._parts:
+    def forecast(self, x: FloatArray, runs: FloatArray | None = None) -> Forecast:
+        """Return the predictive distribution from transformed scores; NaN without any."""
+        seen = ~np.isnan(x)
+        if not seen.any():
+            return Forecast(nan, nan)
+        if not seen.all():
             index = np.append(np.flatnonzero(seen), seen.size)
-            self._parts[key] = replace(
+            part = replace(
                 self,
                 moments=self.moments.of(index),
                 resampled=tuple(one.of(index) for one in self.resampled),
                 run_variance=tuple(self.run_variance[j] for j in index[:-1]),
             )
-        return self._parts[key]
-
-    def forecast(self, x: FloatArray, runs: FloatArray | None = None) -> Forecast:
-        """Return the predictive distribution from transformed scores; NaN without any."""
-        seen = ~np.isnan(x)
-        if not seen.all():
-            if not seen.any():
-                return Forecast(nan, nan)
-            return self.known(seen).forecast(x[seen], None if runs is None else runs[seen])
+            return part.forecast(x[seen], None if runs is None else runs[seen])
         moments = self.moments
         weights, intercept = moments.line
         center = float(weights @ x + intercept)
@@ -182,23 +169,17 @@ class Forecaster:
             df=1.0 / (1.0 / DEGREES_OF_FREEDOM + 1.0 / max(self.n_groups - 1, 1) + 1 / self.n_rows),
         )
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the numbers as a mapping fit for JSON."""
-        record = {one.name: getattr(self, one.name) for one in fields(self)}
-        record["moments"] = _moments_record(self.moments)
-        return record | {"resampled": [_moments_record(one) for one in self.resampled]}
-
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Forecaster:
         """Return the forecaster of such a mapping."""
-        resampled = tuple(Moments(**one) for one in record["resampled"])
-        variances = tuple(map(float, record["run_variance"]))
-        made = {"moments": Moments(**record["moments"]), "resampled": resampled}
-        return cls(**{**record, **made, "run_variance": variances})
 
+        def moments(one: Mapping[str, Any]) -> Moments:
+            return Moments(**{name: np.array(own, np.float64) for name, own in one.items()})
 
-def _moments_record(moments: Moments) -> dict[str, Any]:
-    return {"mean": moments.mean.tolist(), "covariance": moments.covariance.tolist()}
+        made: dict[str, Any] = {"moments": moments(record["moments"])}
+        made["resampled"] = tuple(map(moments, record["resampled"]))
+        made["run_variance"] = tuple(map(float, record["run_variance"]))
+        return cls(**{**record, **made})
 
 
 @dataclass(frozen=True)
@@ -419,10 +400,13 @@ class SubsetModel:
 
     def to_json(self) -> str:
         """Return the model as a JSON object that :meth:`from_json` reads."""
-        record = {one.name: getattr(self, one.name) for one in fields(self)}
-        if self.forecaster is not None:
-            record["forecaster"] = self.forecaster.as_record()
-        return json.dumps({"format": _FORMAT, **record}, indent=2, ensure_ascii=False)
+
+        def plain(value: Any) -> Any:
+            """Return what JSON can hold of an array, of moments and of a forecaster."""
+            return value.tolist() if isinstance(value, np.ndarray) else _fields(value)
+
+        record = {"format": _FORMAT, **_fields(self)}
+        return json.dumps(record, default=plain, indent=2, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> SubsetModel:
@@ -483,6 +467,10 @@ class SubsetModel:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; it appears complete or not at all."""
         write_atomically(Path(path), (self.to_json() + "\n").encode())
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {one.name: getattr(value, one.name) for one in fields(value)}
 
 
 def _warn(text: str) -> None:

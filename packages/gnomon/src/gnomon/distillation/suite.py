@@ -1,4 +1,4 @@
-"""What a subset explains of each task; subsets of other sizes, and other choices of tasks."""
+"""Subsets of other sizes, and other ways to choose tasks."""
 
 from __future__ import annotations
 
@@ -10,124 +10,15 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from gnomon.distillation.distilled import Distilled, chosen_subset
-from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
-from gnomon.distillation.procedures import (
-    FactorProcedure,
-    Procedure,
-    factor_moments,
-    fit_least_squares,
-    procedure_of,
-)
+from gnomon.distillation.procedures import FactorProcedure, Procedure, factor_moments, procedure_of
 from gnomon.distillation.search import Progress
 from gnomon.distillation.validation import Outer, nested_error
-from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
 from gnomon.scores.table import ScoreTable
 
 #: Random sets whose errors are averaged.
 _N_RANDOM = 6
-
-
-@dataclass(frozen=True)
-class ExplainedTask:
-    """How well a subset predicts one task: least squares with intercept, in-sample."""
-
-    task: str
-    r2: float
-    model: SubsetModel
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the numbers as a mapping fit for JSON."""
-        model = self.model
-        record = {"task": self.task, "r2": self.r2, "intercept": model.intercept}
-        return record | {"weights": list(model.weights), "n_rows": model.n_rows}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ExplainedTasks(Results[ExplainedTask]):
-    """How well a subset predicts every task, best first.
-
-    `explained` and `explained_others` are the shares of the variance of all tasks pooled, with and
-    without the tasks of the subset.
-    """
-
-    subset: tuple[str, ...] = field(kw_only=True)
-    explained: float = field(kw_only=True)
-    explained_others: float = field(kw_only=True)
-
-    columns = ("task", "r2", "intercept", "n_rows")
-    drawn_by = "gnomon.plot.subsets:explained_figure"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The pooled shares, if there are other tasks."""
-        if len(self.subset) == len(self):
-            return ()
-        return (
-            f"{', '.join(self.subset)} explain {100 * self.explained:.1f} % of the variance of all "
-            f"tasks, {100 * self.explained_others:.1f} % of the others; in-sample",
-        )
-
-
-def explained(
-    scores: ScoreTable | PreparedScores,
-    tasks: Sequence[str],
-    **preparation: Unpack[PreparationOptions],
-) -> ExplainedTasks:
-    """Predict every task from a subset, and return how much of its variance that explains.
-
-    Every task is fitted to the subset with intercept, in-sample (figure 4, tables 10 and 11 of the
-    Atari-5 paper).
-
-    Parameters
-    ----------
-    scores : ScoreTable or PreparedScores
-    tasks : sequence of str
-        The tasks of the subset.
-    **preparation
-        The options of :func:`gnomon.distillation.prepare`.
-
-    Raises
-    ------
-    ScoreDataError
-        A task is named twice, or there are too few algorithms with scores on the subset.
-    UnknownNameError
-        A task is not in the table.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"a": [[1, 2]], "b": [[2, 4]], "c": [[3, 7]]})
-    >>> found = explained(table, ["task_0"], transform="identity")
-    >>> [(one.task, round(one.r2, 3)) for one in found]
-    [('task_0', 1.0), ('task_1', 0.987)]
-    """
-    with recorded() as notes:
-        data = prepare(scores, **preparation)
-    x = data.x[:, data.columns(tasks)]
-    if len(set(tasks)) < len(tasks):
-        raise ScoreDataError(f"expected different tasks, found {', '.join(tasks)}")
-    found, residual, total = [], {}, {}
-    for name, y in zip(data.tasks, data.x.T, strict=True):
-        model = fit_least_squares(data, tasks, target=y, intercept=True, weights="any")
-        whole = ~np.isnan(x).any(axis=1) & ~np.isnan(y)
-        residual[name] = float(((y[whole] - model.predict(x[whole])) ** 2).sum())
-        total[name] = float(((y[whole] - y[whole].mean()) ** 2).sum())
-        r2 = 1.0 - residual[name] / total[name] if total[name] else float("nan")
-        found.append(ExplainedTask(name, r2, model))
-
-    def pooled(names: Sequence[str]) -> float:
-        whole = sum(total[name] for name in names)
-        return 1.0 - sum(residual[name] for name in names) / whole if whole else float("nan")
-
-    return ExplainedTasks(
-        tuple(sorted(found, key=lambda one: -one.r2)),
-        {"subset": list(tasks)},
-        tuple(notes),
-        subset=tuple(tasks),
-        explained=pooled(data.tasks),
-        explained_others=pooled([name for name in data.tasks if name not in tasks]),
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

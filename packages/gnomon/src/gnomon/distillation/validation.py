@@ -11,7 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,8 @@ _LEAST_BEFORE = 20
 _LEAST_TRAINED = 4
 #: Fewer algorithms choose tasks largely by chance.
 FEW = 20
-#: Two algorithms differ clearly if one summary exceeds the other by this factor.
-_CLEAR = 1.25
+#: Two algorithms differ clearly if their summaries do by more than this share of the smaller.
+_CLEAR = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +85,12 @@ class HeldOut:
         # A residual is predicted minus true: the truth is the centre minus it.
         ends = [(f.center - r, f.interval(level, scale)) for r, f in self.known]
         inside = [low <= truth <= high for truth, (low, high) in ends]
-        return float(np.mean(inside)) if inside else float("nan")
+        return float(np.mean(inside)) if inside else math.nan
 
     def half_width(self, level: float = 0.9, scale: float = 1.0) -> float:
         """Return half the median width of the intervals, transformed; NaN if there are none."""
         ends = [f.interval(level, scale) for _, f in self.known]
-        return float(np.median([(high - low) / 2 for low, high in ends])) if ends else float("nan")
+        return float(np.median([(high - low) / 2 for low, high in ends])) if ends else math.nan
 
     @property
     def relative_error(self) -> float:
@@ -101,7 +101,7 @@ class HeldOut:
     def standard_error(self) -> float:
         """Standard error of the relative error over algorithms."""
         errors = np.abs(self.relative[~np.isnan(self.relative)])
-        return float(errors.std(ddof=1) / np.sqrt(errors.size)) if errors.size > 1 else float("nan")
+        return float(errors.std(ddof=1) / np.sqrt(errors.size)) if errors.size > 1 else math.nan
 
     @property
     def mse(self) -> float:
@@ -117,7 +117,7 @@ class HeldOut:
     def fold_r2(self) -> float:
         """One minus the mean squared residual of the folds over the variance, as in the paper."""
         y = self.target[~np.isnan(self.residuals)]
-        return float(1.0 - self.mse / y.var()) if y.size > 1 and np.ptp(y) else float("nan")
+        return float(1.0 - self.mse / y.var()) if y.size > 1 and np.ptp(y) else math.nan
 
     def _mean_of_folds(self, values: FloatArray) -> float:
         labels = np.unique(self.folds[self.folds >= 0])
@@ -129,7 +129,7 @@ class HeldOut:
         whole = ~np.isnan(self.residuals)
         y = self.target[whole]
         if y.size < 2 or not np.ptp(y):
-            return float("nan")
+            return math.nan
         return float(1.0 - (self.residuals[whole] ** 2).sum() / ((y - y.mean()) ** 2).sum())
 
     @property
@@ -139,8 +139,20 @@ class HeldOut:
 
     def order(self, transform: Transform) -> OrderAgreement:
         """Return how well the order of the summaries is predicted."""
-        predicted = transform.inverse(self.target + self.residuals)
-        return order_agreement(predicted, transform.inverse(self.target))
+        whole = ~np.isnan(self.residuals)
+        predicted = transform.inverse((self.target + self.residuals)[whole])
+        true = transform.inverse(self.target[whole])
+        upper = np.triu_indices(true.size, 1)
+        dt, dp = (true[:, None] - true)[upper], (predicted[:, None] - predicted)[upper]
+        smaller = np.minimum.outer(np.abs(true), np.abs(true))[upper]
+        signs, differ = np.sign(dt) * np.sign(dp), dt != 0
+        both = float(np.sqrt(differ.sum() * (dp != 0).sum()))
+        return OrderAgreement(
+            n_pairs=int(differ.sum()),
+            concordance=_mean(signs[differ] > 0),
+            tau=float(signs.sum() / both) if both else math.nan,
+            clear_concordance=_mean(signs[np.abs(dt) > _CLEAR * smaller] > 0),
+        )
 
     def frequencies(self) -> dict[str, float]:
         """Return in which share of the models each task was, most frequent first."""
@@ -148,9 +160,10 @@ class HeldOut:
         return {task: n / len(self.chosen) for task, n in counts.most_common()}
 
 
-def _mean(values: FloatArray) -> float:
+def _mean(values: npt.NDArray[Any]) -> float:
+    """Return the mean of the values that are not NaN."""
     finite = values[~np.isnan(values)]
-    return float(finite.mean()) if finite.size else float("nan")
+    return float(finite.mean()) if finite.size else math.nan
 
 
 @dataclass(frozen=True)
@@ -165,32 +178,6 @@ class OrderAgreement:
     concordance: float
     tau: float
     clear_concordance: float
-
-
-def order_agreement(predicted: npt.ArrayLike, true: npt.ArrayLike) -> OrderAgreement:
-    """Compare the order of predicted summaries with that of the true ones; NaN are dropped.
-
-    Examples
-    --------
-    >>> agreement = order_agreement([1.0, 3.0, 2.0], [10.0, 20.0, 21.0])
-    >>> round(agreement.concordance, 2), agreement.clear_concordance
-    (0.67, 1.0)
-    """
-    p, t = np.asarray(predicted, dtype=np.float64), np.asarray(true, dtype=np.float64)
-    whole = ~(np.isnan(p) | np.isnan(t))
-    p, t = p[whole], t[whole]
-    upper = np.triu_indices(p.size, 1)
-    dt, dp = (t[:, None] - t)[upper], (p[:, None] - p)[upper]
-    clear = np.abs(dt) > (_CLEAR - 1.0) * np.minimum.outer(np.abs(t), np.abs(t))[upper]
-    signs = np.sign(dt) * np.sign(dp)
-    both = float(np.sqrt((dt != 0).sum() * (dp != 0).sum()))
-    nan = float("nan")
-    return OrderAgreement(
-        n_pairs=int((dt != 0).sum()),
-        concordance=float((signs[dt != 0] > 0).mean()) if (dt != 0).any() else nan,
-        tau=float(signs.sum() / both) if both else nan,
-        clear_concordance=float((signs[clear] > 0).mean()) if clear.any() else nan,
-    )
 
 
 def nested_error(

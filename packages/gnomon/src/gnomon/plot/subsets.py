@@ -1,10 +1,8 @@
-"""Figures of smaller suites: predictions against the truth, errors by size, bars of tasks."""
+"""Figures of smaller suites: predictions against the truth, errors by size, baselines."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from gnomon.distillation.distilled import Distillation
-from gnomon.distillation.suite import Baselines, ExplainedTasks, Sizes
+from gnomon.distillation.suite import Baselines, Sizes
 from gnomon.distillation.transforms import Transform
 from gnomon.errors import ScoreDataError, shortened
 from gnomon.plot.bars import Bar, draw_bars
@@ -32,7 +30,6 @@ from gnomon.plot.style import (
     mark_numbers,
     tick_labels,
 )
-from gnomon.results import Results
 from gnomon.scores.table import FloatArray
 from gnomon.tables import percent
 
@@ -168,48 +165,23 @@ def _draw_sizes(found: Sizes, ax: Axes) -> None:
     name_series(ax, "upper right")
 
 
-def explained_figure(found: ExplainedTasks, ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of how much of every task a subset explains."""
-    values = {one.task: one.r2 for one in found}
-    return _bars(
-        found, ax, values, "R² of the task, from the subset", found.subset,
-        name="explained-tasks",
-        title="Tasks explained by the subset",
-        caption="R² in-sample; the subset's own tasks, in the second colour, explain themselves.",
-    )  # fmt: skip
-
-
 def baseline_figure(found: Baselines, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of the nested error of every way to choose a few tasks."""
-    values = {one.method: 100 * one.error for one in found}
-    return _bars(
-        found, ax, values, "nested error, %", [one.method for one in found if one.hindsight],
-        name="baselines",
-        title="Comparison with baselines",
-        caption="Error for held-out algorithms; sets fixed in hindsight have the second colour.",
-    )  # fmt: skip
-
-
-def _bars(
-    found: Results[Any],
-    ax: Axes | None,
-    values: Mapping[str, float],
-    xlabel: str,
-    marked: Collection[str],
-    **words: Any,
-) -> Figure | Axes:
-    """Return the figure of one bar for each name, the marked ones in the second colour."""
-    bars = [Bar(n, value, SERIES[n in marked], f"{value:.2f}") for n, value in values.items()]
-    bars = bars[:_MOST_BARS]
+    bars = [
+        Bar(one.method, 100 * one.error, SERIES[one.hindsight], f"{100 * one.error:.2f}")
+        for one in found[:_MOST_BARS]
+    ]
 
     def draw(ax: Axes) -> None:
         draw_bars(ax, bars, height=0.72)
-        ax.set_xlabel(xlabel)
+        ax.set_xlabel("nested error, %")
 
     return frame(
         [Panel(draw, height=0.9 + 0.19 * max(3, len(bars)))],
         ax,
-        alt=f"{xlabel}: {len(values)} bars, {bars[0].label} first",
-        rows=[{k: v for k, v in row.items() if k != "weights"} for row in found.as_records()],
-        **words,
+        name="baselines",
+        title="Comparison with baselines",
+        caption="Error for held-out algorithms; sets fixed in hindsight have the second colour.",
+        alt=f"Nested error of {len(found)} ways to choose tasks, {bars[0].label} first",
+        rows=found.as_records(),
     )

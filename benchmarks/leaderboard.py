@@ -38,8 +38,7 @@ from gnomon_board.leaderboard.submissions import set_state
 from gnomon_board.leaderboard.verification import answer
 from gnomon_board.web.backup import back_up
 from gnomon_board.web.server import prepare
-from gohr.experiments import ExperimentConfig, LearnerEntry, Trial, verify_log
-from gohr.experiments.attempts import frame_of
+from gohr.experiments import ExperimentConfig, trials_of, verify_log, write_log
 
 N_LEARNERS, N_RULES, N_TRIALS = 200, 60, 3
 N_PLAYERS, N_MOVES, THINK_S = 100, 15, 1.0
@@ -68,44 +67,30 @@ def measure() -> Iterator[Measurement]:
 
 
 def _verification() -> Iterator[Measurement]:
-    """Time what the process of a worker does with a log: read, check, replay, score and write."""
-    import polars as pl
-
+    """Time what the process of a worker does with a log: read, check, replay and score."""
     config = ExperimentConfig("load", ["clockwise", "color-match"], ["uniform"], trials=25)
-    learner = LearnerEntry("uniform", "uniform")
-    frames = [
-        frame_of(Trial.of(config, learner, rule, number).play()).select(
-            pl.lit("uniform").alias("learner"),
-            pl.lit(rule.name).alias("rule"),
-            pl.lit(number).alias("trial"),
-            pl.all(),
-        )
-        for rule in config.rules
-        for number in range(config.trials)
-    ]
-    frame = pl.concat(frames)
+    trials = {(trial.rule.name, trial.number): trial.play() for trial in trials_of(config)}
+    n_attempts = sum(trial.actions.size for trial in trials.values())
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        frame.write_parquet(log, compression="zstd", statistics=False)
+        log.write_bytes(write_log(trials))
         request = {
             "log": str(log),
             "sha256": hashlib.sha256(log.read_bytes()).hexdigest(),
-            "format": "parquet",
-            "attempts": str(log.with_suffix(".zip")),
             "origin": "server",
             "manifest": {"learner": "uniform", "totals": [], "config": {}},
             "assignment": config.to_record(),
-            "max_rows": frame.height,
+            "max_rows": n_attempts,
             "max_bytes": 1 << 30,
         }
         seconds = best_seconds(lambda: answer(request), 5)
-        seconds_of_replay = best_seconds(lambda: list(verify_log(frame, config)), 5)
-    note = f"{frame.height} attempts of {len(frames)} trials, one process"
+        seconds_of_replay = best_seconds(lambda: list(verify_log(trials, config)), 5)
+    note = f"{n_attempts} attempts of {len(trials)} trials, one process"
     for name, spent in (
-        ("verification: read, check, replay, score, write", seconds),
+        ("verification: read, check, replay, score", seconds),
         ("verification: check and replay alone", seconds_of_replay),
     ):
-        yield Measurement(name, frame.height / spent / 1e6, "M attempts/s", 1.0, note=note)
+        yield Measurement(name, n_attempts / spent / 1e6, "M attempts/s", 1.0, note=note)
 
 
 def _standings(
@@ -350,7 +335,7 @@ def _add_learner(database: Database, settings: Settings, k: int, name: str) -> N
             attempt=attempt,
             manifest={"learner": name, "totals": []},
             log_sha256=sha256,
-            log_format="csv",
+            log_format="zip",
             log_bytes=len(log),
         )
         errors = draws.gamma(2.0, 50.0 + k, (N_RULES, N_TRIALS)).round()

@@ -20,7 +20,7 @@ def measure() -> Iterator[Measurement]:
         with tempfile.TemporaryDirectory() as out:
             folder = run(config, Path(out) / "run").folder
             n = sum(record.n_attempts for record in folder.trials())
-            log = folder.attempts()
+            log = {(x.rule, x.trial): each for x, each in folder.each(folder.trials())}
             assert all(verdict.ok for verdict in verify_run(folder.path))
             of_folder = best_seconds(lambda at=folder.path: list(verify_run(at)))
             of_log = best_seconds(lambda c=config, rows=log: list(verify_log(rows, c)))

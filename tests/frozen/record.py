@@ -26,7 +26,7 @@ from unittest import mock
 
 from frozen.cases import CAPTIVE, LEARNERS, SECTIONS, write_inputs
 from gnomon import __version__
-from gohr.experiments import RunFolder
+from gohr.experiments import RunFolder, attempt_columns
 
 EXPECTED = Path(__file__).with_name("expected")
 _SECRET = {"token", "invitation", "salt", "commitment", "computed", "prefix"}
@@ -186,14 +186,31 @@ def _learners(_: str) -> dict[str, Any]:
 
 
 def _hashes(run: Path) -> dict[str, str]:
-    """Return a hash of the rows of each trial."""
+    """Return a hash of the rows of each trial, as a Polars data frame of the first edition."""
     attempts, folder = {}, RunFolder.open(run)
     for trial in folder.trials():
-        frame = folder.frame(trial)
-        text = repr((list(frame.schema.items()), frame.rows()))
+        log = folder.log(trial)
+        key = trial.learner, trial.rule, trial.trial
+        columns = list(attempt_columns({key: log}).items())[3:]
+        types = ", ".join(f"('{name}', {_TYPES[name]})" for name, _ in columns)
+        rows = list(zip(*(column.tolist() for _, column in columns), strict=True))
+        assert log.n_attempts.all(), "an episode without attempts had empty fields"
+        text = f"([{types}], {rows!r})"
         name = f"{trial.learner} on {trial.rule}, {trial.trial}"
         attempts[name] = hashlib.sha256(text.encode()).hexdigest()
     return dict(sorted(attempts.items()))
+
+
+_TYPES = {
+    "episode": "Int32",
+    "attempt": "Int32",
+    "cell": "UInt8",
+    "bucket": "UInt8",
+    "outcome": "Int8",
+    "finish": "Int8",
+    "board": "Binary",
+    "p0": "Float64",
+}
 
 
 def read_expected(section: str) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def _submission(season_id: int, name: str, attempt_id: int) -> dict[str, Any]:
         "reason": "",
         "manifest": {},
         "log_sha256": hashlib.sha256(f"{name} {attempt_id}".encode()).hexdigest(),
-        "log_format": "parquet",
+        "log_format": "zip",
         "log_bytes": 1000,
         "n_attempts": 1000,
         "created_at": _WHEN,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import io
 import math
 import shutil
 from collections.abc import Sequence
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from sqlalchemy import select
 
 from gnomon_board import Settings
@@ -35,9 +33,9 @@ from gohr.experiments import (
     ExperimentConfig,
     attempt_bytes,
     episode_errors,
-    frame_of,
     score_trial,
     trials_of,
+    write_log,
 )
 from gohr.rules import load_rule_text, rule_info
 
@@ -173,7 +171,7 @@ def _submission(session: Any, season: Season, attempt: EntryAttempt, **fields: A
         "state": "queued",
         "manifest": {"learner": attempt.entry.name},
         "log_sha256": digest,
-        "log_format": "parquet",
+        "log_format": "zip",
         "log_bytes": 1000,
         "created_at": _WHEN,
         "changed_at": _WHEN,
@@ -204,19 +202,16 @@ def _verified(
         seed=attempt.seed,
     )
     ids = {rule.name: rule.id for rule in season.rules}
-    frames, rows = [], []
+    logs, rows = {}, []
     for trial in trials_of(config):
         log = trial.play()
         rows.append(_scores(log) | {"rule": trial.rule.name, "number": trial.number})
-        keys = {"learner": entry.name, "rule": trial.rule.name, "trial": trial.number}
-        columns = (pl.lit(value).alias(key) for key, value in keys.items())
-        frames.append(frame_of(log).select(*columns, pl.all()))
-    log = io.BytesIO()
-    pl.concat(frames).write_parquet(log)
-    digest = hashlib.sha256(log.getvalue()).hexdigest()
+        logs[trial.rule.name, trial.number] = log
+    data = write_log(logs)
+    digest = hashlib.sha256(data).hexdigest()
     place = settings.evidence / digest[:2] / digest
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(log.getvalue())
+    place.write_bytes(data)
     submission = _submission(
         session,
         season,

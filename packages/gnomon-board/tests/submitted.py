@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
+import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import httpx
-import polars as pl
 
 from gnomon_board.leaderboard import Packed, pack_run
-from gohr.experiments import ExperimentConfig, run
+from gohr import TrialLog
+from gohr.experiments import ExperimentConfig, read_log, run, write_log
 
-__all__ = ["bearer", "play_entry", "register", "repacked", "send"]
+Log = Mapping[tuple[str, int], TrialLog]
+
+__all__ = ["Log", "bearer", "play_entry", "register", "repacked", "send"]
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -56,22 +59,15 @@ def send(
 
 
 def repacked(
-    packed: Packed, frame: pl.DataFrame | None = None, *, log_format: str = "parquet"
+    packed: Packed, change: Callable[[Log], Log] = dict, *, stored: bool = False
 ) -> Packed:
-    """Return a run with other rows, or in another format; its manifest announces them."""
-    rows = pl.read_parquet(io.BytesIO(packed.log)) if frame is None else frame
-    kind, _, is_packed = log_format.partition(".")
-    if kind == "parquet":
+    """Return a run with other attempts, or with the same ones uncompressed; its manifest agrees."""
+    log = write_log(change(read_log(packed.log)))
+    if stored:
         out = io.BytesIO()
-        rows.write_parquet(out)
-        data = out.getvalue()
-    else:
-        text = rows.with_columns(pl.col("board").bin.encode("hex"))
-        data = (text.write_csv() if kind == "csv" else text.write_ndjson()).encode()
-    log = gzip.compress(data, mtime=0) if is_packed else data
-    announced = {
-        "log_format": log_format,
-        "log_sha256": hashlib.sha256(log).hexdigest(),
-        "log_bytes": len(log),
-    }
+        with zipfile.ZipFile(io.BytesIO(log)) as read, zipfile.ZipFile(out, "w") as written:
+            for name in read.namelist():
+                written.writestr(zipfile.ZipInfo(name), read.read(name))
+        log = out.getvalue()
+    announced = {"log_sha256": hashlib.sha256(log).hexdigest(), "log_bytes": len(log)}
     return Packed(packed.manifest | announced, log)

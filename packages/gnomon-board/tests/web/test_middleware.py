@@ -152,7 +152,7 @@ def test_a_log_is_capped_as_it_comes(settings, database, season, token):
     small = replace(settings, max_upload_bytes=1000)
     with AppClient(create_app(small, database)) as client:
         register(client, token, "x")
-        manifest = {"learner": "x", "log_format": "csv", "log_sha256": "0" * 64, "log_bytes": 1001}
+        manifest = {"learner": "x", "log_format": "zip", "log_sha256": "0" * 64, "log_bytes": 1001}
         path = "/api/entries/1/attempts/1/submission"
         assert client.put(path, json=manifest, headers=bearer(token)).status_code == 413
         manifest["log_bytes"] = 10
@@ -470,7 +470,7 @@ def test_too_many_submissions_of_one_account(settings, database, season, token, 
     few = replace(settings, submissions_per_hour=2)
     with AppClient(create_app(few, database)) as client:
         register(client, token, "x")
-        manifest = {"learner": "x", "log_format": "csv", "log_sha256": "0" * 64, "log_bytes": 9}
+        manifest = {"learner": "x", "log_format": "zip", "log_sha256": "0" * 64, "log_bytes": 9}
         path = "/api/entries/1/attempts/1/submission"
         statuses = [
             client.put(path, json=manifest, headers=bearer(token)).status_code for _ in range(4)

@@ -81,7 +81,7 @@ def test_a_full_disk_is_told_and_loses_nothing(
     filler = small_disk / "filler"
     with AppClient(create_app(on_it, database)) as client:
         register(client, token, "Uniform")
-        packed = repacked(play_entry(client, 1, tmp_path), log_format="csv")  # a larger log
+        packed = repacked(play_entry(client, 1, tmp_path), stored=True)  # a larger log
         room = shutil.disk_usage(small_disk).free
         filler.write_bytes(bytes(room - 4096))  # that is little, and not nothing
         answer = send(client, token, 1, packed)

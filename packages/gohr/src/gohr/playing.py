@@ -56,6 +56,9 @@ class TrialLog:
         0 the horizon came first, 1 cleared, 2 stalemate.
     own : numpy.ndarray of bool, shape (n_rows,), optional
         If another player shares the boards, mask of the attempts that are scored: the player's own.
+    p0 : numpy.ndarray of float, shape (n_rows,), optional
+        Chance of success at each attempt of a player who attempts any bucket for any piece; a run
+        keeps it unless the rule is hidden.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class TrialLog:
     outcomes: npt.NDArray[np.int8]
     finish: npt.NDArray[np.int8]
     own: npt.NDArray[np.bool_] | None = None
+    p0: npt.NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

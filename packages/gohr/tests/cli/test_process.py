@@ -32,7 +32,7 @@ def gohr(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_status_is_quick_and_imports_nothing_heavy(tmp_path):
     config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=1)
     run(config, tmp_path / "run")
-    heavy = {"numba", "numpy", "polars", "scipy", "matplotlib"}
+    heavy = {"numba", "numpy", "scipy", "matplotlib"}
     code = (
         "import sys; sys.argv = ['gohr', 'status', 'run']\n"
         "from gohr.cli import main\n"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from gohr.cli import main
-from gohr.experiments import ExperimentConfig, RunFolder, run
+from gohr.experiments import ExperimentConfig, RunFolder, run, write_log
 from runs import edit
 
 CONFIG = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=3)
@@ -83,23 +81,19 @@ def test_what_is_no_run_folder(tmp_path, monkeypatch, capsys):
 def test_a_log_alone(folder, monkeypatch, capsys, tmp_path):
     assigned = tmp_path / "assigned.toml"
     assigned.write_text(CONFIG.to_toml())
-    rows = folder.attempts()
-    text = rows.with_columns(pl.col("board").bin.encode("hex"))
-    rows.write_parquet(tmp_path / "log.parquet")
-    text.write_csv(tmp_path / "log.csv")
-    (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress(text.write_ndjson().encode()))
-    for name in ("log.parquet", "log.csv", "log.jsonl.gz"):
-        log = tmp_path / name
-        assert status_of(monkeypatch, "verify", log, "--assignment", assigned) == 0
-        assert capsys.readouterr().out.strip() == f"{log}: 2 trials, 0 refused"
-    assert status_of(monkeypatch, "verify", tmp_path / "log.csv") == 2
+    trials = {(x.rule, x.trial): each for x, each in folder.each(folder.trials())}
+    log = tmp_path / "log.zip"
+    log.write_bytes(write_log(trials))
+    assert status_of(monkeypatch, "verify", log, "--assignment", assigned) == 0
+    assert capsys.readouterr().out.strip() == f"{log}: 2 trials, 0 refused"
+    assert status_of(monkeypatch, "verify", log) == 2
     assert "use --assignment" in capsys.readouterr().err
-    rows.head(9).write_parquet(tmp_path / "log.parquet")
-    log = tmp_path / "log.parquet"
+    trials["clockwise", 0] = trials["clockwise", 1]
+    log.write_bytes(write_log(trials))
     assert status_of(monkeypatch, "verify", log, "--assignment", assigned) == 1
-    for name, data in [("log.txt", b""), ("x.parquet", b"nothing"), ("x.csv.gz", b"nothing")]:
-        (tmp_path / name).write_bytes(data)
-        assert status_of(monkeypatch, "verify", tmp_path / name, "--assignment", assigned) == 2
-        error = capsys.readouterr().err
-        assert error.startswith(f"gohr: {tmp_path / name}: expected ")
-        assert error.count("\n") == 1
+    capsys.readouterr()
+    log.write_bytes(b"nothing")
+    assert status_of(monkeypatch, "verify", log, "--assignment", assigned) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"gohr: {log}: expected a log, ")
+    assert error.count("\n") == 1

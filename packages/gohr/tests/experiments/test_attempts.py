@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gohr import TrialLog
-from gohr.experiments import attempt_bytes, attempts_of, frame_of
+from gohr.experiments import attempt_bytes, attempt_columns, attempts_of
 
 OVER = -4
 
@@ -46,9 +46,9 @@ def trial_logs(draw: st.DrawFn, two: bool = False) -> TrialLog:
 
 
 @given(st.booleans().flatmap(trial_logs))
-def test_columns_give_the_trial_back(log):
-    back, p0 = attempts_of(attempt_bytes(log))
-    assert p0 is None
+def test_equal_trials_give_equal_bytes_and_the_bytes_the_trial(log):
+    assert attempt_bytes(log) == attempt_bytes(deepcopy(log))
+    back = attempts_of(attempt_bytes(log))
     for name in TrialLog.__slots__:
         expected, found = (np.asarray(getattr(each, name)) for each in (log, back))
         assert found.dtype == expected.dtype, name
@@ -65,7 +65,7 @@ def test_other_bytes_are_refused(log, data):
         attempts_of(raw + b"x")
 
 
-def rows_slowly(log: TrialLog, p0: list[float]) -> list[tuple[object, ...]]:
+def rows_slowly(log: TrialLog) -> list[tuple[object, ...]]:
     """The rows of a trial, as its description has them, one after another."""
     rows: list[tuple[object, ...]] = []
     n = 0
@@ -74,57 +74,33 @@ def rows_slowly(log: TrialLog, p0: list[float]) -> list[tuple[object, ...]]:
         outcomes = log.outcomes[n : n + n_attempts].tolist()
         n_live = sum(outcome != OVER for outcome in outcomes)
         if not outcomes:
-            rows.append((e, None, None, None, OVER, finish, codes, None))
+            rows.append((e, 0, 0, -1, OVER, finish, codes, None))
         for k, outcome in enumerate(outcomes):
             cell, bucket = divmod(int(log.actions[n]), 4)
             state = finish if k + 1 >= n_live else 0
             first = None if k else codes
-            rows.append((e, 1 + k, 1 + cell, bucket, outcome, state, first, p0[n]))
+            p0 = None if log.p0 is None else float(log.p0[n])
+            rows.append((e, 1 + k, 1 + cell, bucket, outcome, state, first, p0))
             n += 1
     return rows
 
 
-@given(trial_logs())
-def test_the_rows_are_those_of_a_loop(log):
-    p0 = np.linspace(0, 1, len(log.actions))
-    assert frame_of(log, p0).rows() == rows_slowly(log, p0.tolist())
+@given(trial_logs(), trial_logs(two=True))
+def test_the_columns_are_those_of_a_loop(one, two):
+    one = replace(one, p0=np.linspace(0, 1, len(one.actions)))
+    columns = attempt_columns({("a", "r", 0): one, ("a", "r", 1): two})
+    names = ("episode", "attempt", "cell", "bucket", "outcome", "finish", "board")
+    p0 = [None if np.isnan(x) else x for x in columns["p0"].tolist()]
+    found = list(zip(*(columns[name].tolist() for name in names), p0, strict=True))
+    assert found == rows_slowly(one) + rows_slowly(two)
+    is_own = columns["own"][(columns["trial"] == 1) & (columns["attempt"] > 0)]
+    assert two.own is not None
+    np.testing.assert_array_equal(is_own, two.own)
 
 
-@given(trial_logs())
-def test_the_same_trial_gives_the_same_bytes(log):
-    assert attempt_bytes(log) == attempt_bytes(deepcopy(log))
-
-
-def test_the_rows_of_a_small_trial():
-    """An episode cleared at the second attempt, one stuck from the start, one cut off."""
-    log = TrialLog(
-        boards=np.arange(108, dtype=np.uint8).reshape(3, 36),
-        n_attempts=np.array([2, 0, 1]),
-        actions=np.array([4, 143, 2], dtype=np.uint8),
-        outcomes=np.array([4, 0, 3], dtype=np.int8),
-        finish=np.array([1, 2, 0], dtype=np.int8),
-    )
-    frame = frame_of(log)
-    assert frame.schema == {
-        "episode": pl.Int32,
-        "attempt": pl.Int32,
-        "cell": pl.UInt8,
-        "bucket": pl.UInt8,
-        "outcome": pl.Int8,
-        "finish": pl.Int8,
-        "board": pl.Binary,
-    }
-    assert frame.drop("board").rows() == [
-        (0, 1, 2, 0, 4, 0),
-        (0, 2, 36, 3, 0, 1),
-        (1, None, None, None, OVER, 2),
-        (2, 1, 1, 2, 3, 0),
-    ]
-    boards = [log.boards[0].tobytes(), None, log.boards[1].tobytes(), log.boards[2].tobytes()]
-    assert frame["board"].to_list() == boards
-
-
-def test_attempts_after_the_end_come_after_the_finish():
+@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])
+def test_data_frames_take_the_columns(package):
+    frames = pytest.importorskip(package)
     log = TrialLog(
         boards=np.zeros((1, 36), dtype=np.uint8),
         n_attempts=np.array([4]),
@@ -132,4 +108,16 @@ def test_attempts_after_the_end_come_after_the_finish():
         outcomes=np.array([3, 0, OVER, OVER], dtype=np.int8),
         finish=np.array([1], dtype=np.int8),
     )
-    assert frame_of(log)["finish"].to_list() == [0, 1, 1, 1]
+    make = frames.table if package == "pyarrow" else frames.DataFrame
+    frame = make(attempt_columns({("a", "r", 3): log}))
+    columns = {
+        name: getattr(frame[name], "to_pylist" if package == "pyarrow" else "to_list")()
+        for name in ("learner", "rule", "trial", "finish", "board")
+    }
+    assert columns == {
+        "learner": ["a"] * 4,
+        "rule": ["r"] * 4,
+        "trial": [3] * 4,
+        "finish": [0, 1, 1, 1],  # attempts after the end come after the finish
+        "board": [bytes(36), None, None, None],
+    }

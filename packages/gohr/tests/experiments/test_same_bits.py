@@ -34,8 +34,8 @@ def main(out, workers, scheduler):
         writer.set_value("sessions", [])  # when, how long and by whom it was played
     found = {
         "shards": [[t.key, t.attempts_hash, t.n_attempts] for t in trials],
-        "rows": [hashlib.sha256(repr(RunFolder.open(out).frame(t).rows()).encode()).hexdigest()
-                 for t in trials],
+        "rows": {name: hashlib.sha256(repr(column.tolist()).encode()).hexdigest()
+                 for name, column in RunFolder.open(out).attempts().items()},
         "status": status(out).as_records(),
         "score": {m: repr(score(out, m).to_records()) for m in METRICS},
         "estimate": repr(gn.estimate(table, ["mean", "median", "iqm"]).as_records()),
@@ -53,7 +53,6 @@ if __name__ == "__main__":
 """
 THREADS = (
     "NUMBA_NUM_THREADS",
-    "POLARS_MAX_THREADS",
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",

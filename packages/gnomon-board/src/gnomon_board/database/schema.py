@@ -213,8 +213,7 @@ class Submission(Base):
     ``log_sha256`` is empty until the log has come; what was announced stands in the manifest.
     ``warnings`` are for the reader of the page: a trial that equals another submission's.
     ``origin`` is ``upload``, or ``server`` for a log that the server wrote while it was played.
-    ``rows_sha256`` is that of the attempts as the server read them from the log; ``damaged_at``
-    when the log itself was found missing or damaged.
+    ``damaged_at`` is when the log was found missing or damaged.
     """
 
     __tablename__ = "submissions"
@@ -232,7 +231,6 @@ class Submission(Base):
     log_sha256: Mapped[Sha256 | None]
     log_format: Mapped[str] = mapped_column(String(16))
     log_bytes: Mapped[BigNumber]
-    rows_sha256: Mapped[Sha256 | None]
     damaged_at: Mapped[datetime.datetime | None]
     n_attempts: Mapped[int | None] = mapped_column(default=None)
     warnings: Mapped[list[str]] = mapped_column(default=list)

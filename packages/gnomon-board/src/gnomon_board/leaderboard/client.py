@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from gnomon_board.http_client import HttpClient
 from gnomon_board.leaderboard.remote_game import AttemptPlay, Move, Replies, Reply, TrialView
 from gnomon_board.leaderboard.verification import trial_scores, verified_trials
 from gohr import ExperimentConfig, RunFolder
+from gohr.experiments import write_log
 
 _ENDS = ("verified", "refused", "error", "withdrawn")
 
@@ -91,7 +91,7 @@ class Packed:
 
 
 def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
-    """Return the manifest and the log of one learner of a run folder.
+    r"""Return the manifest and the log of one learner of a run folder.
 
     Parameters
     ----------
@@ -114,10 +114,8 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
     >>> with tempfile.TemporaryDirectory() as out:
     ...     packed = pack_run(run(config, out).folder.path)
     >>> packed.manifest["learner"], len(packed.manifest["totals"]), packed.log[:4]
-    ('uniform', 1, b'PAR1')
+    ('uniform', 1, b'PK\x03\x04')
     """
-    import polars as pl
-
     run = RunFolder.open(folder)
     names = [each.name for each in run.config.learners]
     if learner is None and len(names) > 1:
@@ -125,7 +123,6 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
             f"{folder}: has the learners {', '.join(names)}; choose one of them (--learner)"
         )
     learner = learner or names[0]
-    frame = run.attempts(learner=learner)
     trials = [t for t in run.trials() if t.learner == learner and t.status == "done"]
     wanted = len(run.config.rules) * run.config.trials
     if len(trials) != wanted:
@@ -133,18 +130,15 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
             f"{folder}: expected {wanted} trials of {learner}, found {len(trials)}; "
             "a leaderboard takes whole runs"
         )
-    out = io.BytesIO()
-    frame.with_columns(pl.col("learner", "rule").cast(pl.String)).write_parquet(
-        out, compression="zstd", statistics=False
-    )
-    log = out.getvalue()
+    logs = {(trial.rule, trial.trial): played for trial, played in run.each(trials)}
+    log = write_log(logs)
     record = run.config.to_record()
     record["learners"] = [each for each in record["learners"] if each["name"] == learner]
     totals = []
-    for trial in trials:
-        scores = trial_scores(run.log(trial))
+    for (rule, number), played in logs.items():
+        scores = trial_scores(played)
         claimed = {name: scores[name] for name in ("n_attempts", "tce", "errors_to_learn")}
-        totals.append({"rule": trial.rule, "trial": trial.trial, **claimed})
+        totals.append({"rule": rule, "trial": number, **claimed})
     manifest = {
         "format": 1,
         "gnomon": __version__,
@@ -152,7 +146,7 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
         "config": record,
         "card": {"sessions": run.sessions},
         "totals": totals,
-        "log_format": "parquet",
+        "log_format": "zip",
         "log_sha256": hashlib.sha256(log).hexdigest(),
         "log_bytes": len(log),
     }
@@ -187,7 +181,7 @@ def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str 
         raise
     manifest = packed.manifest
     try:
-        verified_trials(packed.log, manifest["log_format"], manifest, assigned.to_record())
+        verified_trials(packed.log, manifest, assigned.to_record())
     except GnomonError as refusal:
         return str(refusal)
     return None

@@ -1,8 +1,7 @@
 """Evidence: logs stored by their SHA-256, with limits, and the attempts read from them.
 
 The file name of a log is the SHA-256 of its bytes, never a text from a client, and its folder is
-not served. Verification writes an archive of the attempts beside the log; a missing or damaged
-archive is made again. Every read checks hashes. A damaged log is an error of the
+not served. Every read checks the hash. A damaged log is an error of the
 server, not of the participant: ``/healthz`` and the server's log name it.
 """
 
@@ -10,12 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import io
 import logging
 import os
 import tempfile
-import threading
-import zipfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,18 +22,16 @@ from gnomon.files import write_atomically
 from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Season, Submission
-from gnomon_board.errors import Conflict, Damaged, Missing, NoRoom, TooLarge
+from gnomon_board.errors import Damaged, Missing, NoRoom, TooLarge
 from gnomon_board.leaderboard.assignment import assignment_of
 from gnomon_board.leaderboard.server_health import free_bytes
 from gnomon_board.leaderboard.server_settings import MIB, Settings
-from gohr.child_process import ProcessFailure, run_limited
+from gohr.child_process import run_limited
 
 if TYPE_CHECKING:
     from gohr import TrialLog
 
 _log = logging.getLogger("gnomon.server")
-#: Only one thread at a time reads the attempts from a log again.
-_REBUILDING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -49,8 +43,8 @@ class LogLimits:
     rows : int
         Rules x trials x episodes x horizon: no honest log has more attempts.
     n_bytes : int
-        Most bytes, as sent and unpacked: 512 a row, of which JSON lines take 130 to 400, and a
-        mebibyte.
+        Most bytes, as sent and unpacked: 64 a row, of which a log takes 2, and a board of 41 bytes
+        for each episode; and a mebibyte.
     seconds : float
         Most time of a verification: two minutes to start and compile, and a second for 100,000
         rows, a twentieth of the usual speed.
@@ -68,7 +62,7 @@ class LogLimits:
     def of(cls, season: Season, settings: Settings) -> LogLimits:
         """Return the limits of a log of a season, none above the server's own."""
         rows = len(season.rules) * season.trials * season.episodes * season.horizon
-        n_bytes = MIB + 512 * rows
+        n_bytes = MIB + 64 * rows
         return cls(
             rows,
             n_bytes,
@@ -193,8 +187,6 @@ def request_of(submission: Submission, settings: Settings) -> dict[str, Any]:
     return {
         "log": str(path),
         "sha256": path.name,
-        "format": submission.log_format,
-        "attempts": str(_attempts_path(path)),
         "origin": submission.origin,
         "manifest": submission.manifest,
         "assignment": assignment_of(submission.attempt).to_record(),
@@ -216,53 +208,16 @@ def verify_in_child(request: dict[str, Any], **ticking: Any) -> dict[str, Any]:
     )
 
 
-def _attempts_path(log: Path) -> Path:
-    """Return the path of the archive of the attempts of a log."""
-    return log.with_name(f"{log.name}.zip")
-
-
 def attempts_of_trial(
     database: Database, settings: Settings, submission: Submission, rule: str, trial: int
 ) -> TrialLog:
     """Return the attempts of one trial of a verified submission.
 
-    Raises Refusal: there is no such trial, or the log is damaged.
+    Raises Missing: there is no such trial. Raises Damaged: the log is missing or damaged.
     """
-    from gohr.experiments import attempts_of
+    from gohr.experiments import read_log
 
-    data = _attempts(settings, submission)
-    if data is None:
-        with _REBUILDING, database.reading() as session:
-            current = session.get_one(Submission, submission.id)
-            data = _attempts(settings, current) or _rebuilt(database, settings, current)
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        try:
-            return attempts_of(archive.read(f"{rule}/{trial}")).log
-        except KeyError:
-            told = f"submission {submission.id} has no trial {trial} of rule {rule[:64]!r}"
-            raise Missing(told) from None
-
-
-def _attempts(settings: Settings, submission: Submission) -> bytes | None:
-    """Return the archive of the attempts of a submission; None if it is missing or damaged."""
-    path = _attempts_path(evidence_path(settings, str(submission.log_sha256)))
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    return data if hashlib.sha256(data).hexdigest() == submission.rows_sha256 else None
-
-
-def _rebuilt(database: Database, settings: Settings, submission: Submission) -> bytes:
-    """Rebuild the archive of attempts from the log."""
-    sound_log(database, settings, submission)
-    request = request_of(submission, settings)
-    try:
-        answer = verify_in_child(request)
-    except ProcessFailure as failure:
-        raise Conflict(f"the attempts could not be read from the log again: {failure}") from None
-    if "trials" not in answer:
-        raise Conflict(f"the log is not verified by this version: {answer.get('refused')}")
-    with database.writing() as session:
-        session.get_one(Submission, submission.id).rows_sha256 = answer["rows_sha256"]
-    return Path(request["attempts"]).read_bytes()
+    trials = read_log(sound_log(database, settings, submission).read_bytes())
+    if (rule, trial) not in trials:
+        raise Missing(f"submission {submission.id} has no trial {trial} of rule {rule[:64]!r}")
+    return trials[rule, trial]

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import io
 import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,7 +53,7 @@ from gnomon_board.leaderboard.seasons import check_open
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions import set_state
 from gohr import ExperimentConfig
-from gohr.experiments import frame_of
+from gohr.experiments import write_log
 
 _log = logging.getLogger("gnomon.worker")
 #: A row of a query with named columns.
@@ -521,7 +520,7 @@ def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
             origin="server",
             manifest={"format": 1, "learner": learner, "config": {}, "card": None, "totals": []},
             log_sha256=sha256,
-            log_format="parquet",
+            log_format="zip",
             log_bytes=len(data),
             n_attempts=n_attempts,
         )
@@ -533,20 +532,11 @@ def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
 
 def _whole_log(attempt: EntryAttempt) -> tuple[bytes, int]:
     """Return the log of an attempt in the form of an upload, and its number of attempts."""
-    import polars as pl
-
     assignment = assignment_of(attempt)
-    frames = [
-        frame_of(
-            RemoteGame.of(assignment, trial.rule.name, trial.number, trial.actions).log()
-        ).select(
-            pl.lit(attempt.entry.name).alias("learner"),
-            pl.lit(trial.rule.name).alias("rule"),
-            pl.lit(trial.number, dtype=pl.Int32).alias("trial"),
-            pl.all(),
-        )
+    trials = {
+        (trial.rule.name, trial.number): RemoteGame.of(
+            assignment, trial.rule.name, trial.number, trial.actions
+        ).log()
         for trial in attempt.remote_trials
-    ]
-    whole, out = pl.concat(frames), io.BytesIO()
-    whole.write_parquet(out, compression="zstd", statistics=False)
-    return out.getvalue(), whole.height
+    }
+    return write_log(trials), sum(log.actions.size for log in trials.values())

@@ -68,7 +68,7 @@ class Manifest(BaseModel):
     totals: Annotated[list[TrialTotals], Field(max_length=_MOST_TRIALS)] = Field(
         default_factory=list
     )
-    log_format: Literal["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"] | None = None
+    log_format: Literal["zip"] | None = None
     log_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     log_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
 
@@ -202,7 +202,7 @@ def announce(
     if n_bytes > (most := min(settings.max_upload_bytes, limits.n_bytes)):
         raise TooLarge(
             f"expected a log of at most {most:,} bytes (season {season.name} has at most "
-            f"{limits.rows:,} attempts), found {n_bytes:,}; send it as Parquet"
+            f"{limits.rows:,} attempts), found {n_bytes:,}"
         )
     of_attempt = select(Submission).where(Submission.attempt_id == attempt.id)
     submission = session.scalar(of_attempt.with_for_update())

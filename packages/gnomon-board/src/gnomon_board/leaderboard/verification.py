@@ -1,26 +1,21 @@
 """Verification of a log in one limited process: read, check, replay and score it.
 
 ``python -m gnomon_board.leaderboard.verification`` is that process. Its request holds the path of
-the log, the assignment and the manifest. It answers with the scores of each trial and writes the
-attempts beside the log, for replays; or it answers ``refused`` with the first difference, or
-``damaged`` if the log does not have the hash under which it was kept.
+the log, the assignment and the manifest. It answers with the scores of each trial; or ``refused``
+with the first difference, or ``damaged`` if the log does not have the hash under which it was kept.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import math
-import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gnomon.errors import GnomonError
-from gnomon.files import write_atomically
 from gnomon_board.errors import Refusal
 from gohr import ExperimentConfig, TrialLog
 from gohr.child_process import answer_one_request
@@ -42,36 +37,24 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         return {"damaged": True}
     trials = verified_trials(
         data,
-        request["format"],
         request["manifest"],
         request["assignment"],
         origin=request["origin"],
         max_rows=request["max_rows"],
         max_bytes=request["max_bytes"],
     )
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for scores, raw in trials:
-            archive.writestr(archive_member(scores["rule"], scores["number"]), raw)
-    rows = packed.getvalue()
-    with suppress(OSError):  # a full disk: a replay writes them later
-        write_atomically(Path(request["attempts"]), rows)
-    return {
-        "trials": [scores for scores, _ in trials],
-        "rows_sha256": hashlib.sha256(rows).hexdigest(),
-    }
+    return {"trials": trials}
 
 
 def verified_trials(
     data: bytes,
-    log_format: str,
     manifest: Mapping[str, Any],
     assignment: Mapping[str, Any],
     *,
     origin: str = "upload",
     **limits: int,
-) -> list[tuple[dict[str, Any], bytes]]:
-    """Return the scores of each trial of a log, and its attempts as raw columns.
+) -> list[dict[str, Any]]:
+    """Return the scores of each trial of a log, with the hash of its attempts.
 
     ``limits`` are those of :func:`gohr.experiments.read_log`.
 
@@ -82,25 +65,20 @@ def verified_trials(
         _check_config(manifest["config"], assigned)
     claims = {(row["rule"], row["trial"]): row for row in manifest["totals"]}
     trials = []
-    frame = read_log(data, log_format, **limits)
-    for verdict in verify_log(frame, assigned, learner=manifest["learner"]):
+    log = read_log(data, **limits)
+    for verdict in verify_log(log, assigned, learner=manifest["learner"]):
         if verdict.log is None:
             raise _refusal(verdict, verdict.reason)
-        raw, scores = attempt_bytes(verdict.log), trial_scores(verdict.log)
+        scores = trial_scores(verdict.log)
         for name, claimed in claims.pop((verdict.rule, verdict.trial), {}).items():
             if name in ("n_attempts", "tce", "errors_to_learn") and claimed != scores[name]:
                 raise _refusal(verdict, f"{name}: expected {scores[name]}, found {claimed}")
         named = {"rule": verdict.rule, "number": verdict.trial}
-        digest = hashlib.sha256(raw).hexdigest()
-        trials.append((named | scores | {"log_sha256": digest}, raw))
+        digest = hashlib.sha256(attempt_bytes(verdict.log)).hexdigest()
+        trials.append(named | scores | {"log_sha256": digest})
     for rule, number in claims:
         raise Refusal(f"rule {rule}, trial {number}: totals of a trial that was not assigned")
     return trials
-
-
-def archive_member(rule: str, number: int) -> zipfile.ZipInfo:
-    """Return the name of a trial in the archive of attempts, without a date."""
-    return zipfile.ZipInfo(f"{rule}/{number}")
 
 
 def _check_config(config: Mapping[str, Any], assigned: ExperimentConfig) -> None:

@@ -118,7 +118,6 @@ def _write_verdict(
     for old in list(submission.trials):  # of an earlier verification
         session.delete(old)
     session.flush()
-    submission.rows_sha256 = answer.get("rows_sha256")
     if "refused" in answer:
         set_state(session, submission, "refused", visible(str(answer["refused"]), kept="")[:500])
         return

@@ -183,7 +183,7 @@ def test_a_moderator_sees_accounts_of_one_address_and_nobody_else_does(
     make_season(database, "replayed")
     for k, secret in enumerate((token, other)):
         entry = register(client, secret, f"learner {k}", "replayed")["id"]
-        log = {"log_format": "csv", "log_bytes": 1, "log_sha256": f"{k}" * 64}
+        log = {"log_format": "zip", "log_bytes": 1, "log_sha256": f"{k}" * 64}
         path = f"/api/entries/{entry}/attempts/1/submission"
         answer = client.put(path, json={"learner": "x"} | log, headers=bearer(secret))
         assert answer.status_code == 200, answer.text

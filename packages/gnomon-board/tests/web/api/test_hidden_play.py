@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import datetime
-import io
 import json
 
 import numpy as np
-import polars as pl
 import pytest
 from sqlalchemy import select
 
@@ -15,7 +13,7 @@ import gohr
 from gnomon_board.database import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon_board.leaderboard import assignment_of, hidden, queue_played, work_on_one
 from gohr import ExperimentConfig
-from gohr.experiments import verify_log
+from gohr.experiments import read_log, verify_log
 from gohr.game import DEFAULT_SPEC
 from gohr.learners import RulePlayer
 from remote_play import SECRET_TEXTS, begin, hidden_season, move, play_at_random
@@ -412,8 +410,7 @@ def test_after_the_reveal_anybody_can_replay(client, token, play, database, sett
     change_season(database, revealed_at=moment, closes_at=moment)
     (tmp_path / "assigned.toml").write_text(client.get(config).text)
     assigned = ExperimentConfig.from_toml(tmp_path / "assigned.toml", trusted=False)
-    rows = pl.read_parquet(io.BytesIO(client.get(log).content))
-    verdicts = list(verify_log(rows, assigned, learner="player"))
+    verdicts = list(verify_log(read_log(client.get(log).content), assigned))
     assert len(verdicts) == 4
     assert all(verdict.ok for verdict in verdicts)
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from typing import Any
 
-import polars as pl
+import numpy as np
 import pytest
 from sqlalchemy import func, select
 
 from gnomon_board.database import VerifiedTrial
 from gnomon_board.leaderboard import Packed, work_on_one
+from gohr import TrialLog
+from gohr.experiments import read_log
 from small_season import make_account
-from submitted import bearer, play_entry, register, repacked, send
+from submitted import Log, bearer, play_entry, register, repacked, send
 
 #: What a transaction holds together must hold on PostgreSQL too.
 ON_BOTH_DATABASES = True
@@ -61,23 +62,23 @@ def test_an_honest_run_is_verified(client, database, settings, token, packed):
 
 
 def test_a_flipped_move_is_refused_where_it_stands(client, token, packed, verdict):
-    frame = pl.read_parquet(io.BytesIO(packed.log))
     # An accepted one, of a rule that accepts each piece in one bucket alone: a denied attempt may
     # be denied elsewhere too, and then the log tells of another game that is as true.
-    accepted = (frame["rule"] == "color-match") & (frame["outcome"] == 0)
-    row = int(accepted.arg_true()[len(accepted.arg_true()) // 2])
-    there = frame.row(row, named=True)
-    buckets = frame["bucket"].to_list()
-    buckets[row] = (buckets[row] + 1) % 4
-    changed = frame.with_columns(pl.Series("bucket", buckets, dtype=frame["bucket"].dtype))
+    log = read_log(packed.log)["color-match", 1]
+    row = int(np.flatnonzero(log.outcomes == 0)[10])
+    episode = int(np.searchsorted(np.cumsum(log.n_attempts), row, side="right"))
+    attempt = row - int(log.n_attempts[:episode].sum()) + 1
+
+    def flipped(trials: Log) -> Log:
+        actions = trials["color-match", 1].actions
+        actions[row] ^= 1
+        return trials
+
     # All that the attempts come to is told as before.
-    assert send(client, token, 1, repacked(packed, changed)).status_code == 202
+    assert send(client, token, 1, repacked(packed, flipped)).status_code == 202
     record = verdict()
     assert record["state"] == "refused"
-    place = (
-        f"rule color-match, trial {there['trial']}, episode {there['episode']}, "
-        f"attempt {there['attempt']}: "
-    )
+    place = f"rule color-match, trial 1, episode {episode}, attempt {attempt}: "
     assert record["reason"].startswith(place), (record["reason"], place)
 
 
@@ -92,10 +93,12 @@ def test_edited_totals_are_refused(client, token, packed, verdict):
 
 def test_more_rows_than_there_can_be_attempts_are_not_read(client, token, packed, verdict):
     """Two rules, two trials, three episodes, and a horizon of 50."""
-    row = pl.read_parquet(io.BytesIO(packed.log)).head(1)
-    rows = row.select(pl.all().repeat_by(1_000_000).explode())
-    assert send(client, token, 1, repacked(packed, rows)).status_code == 202
-    assert verdict()["reason"] == "expected at most 600 rows, found 1000000"
+    log = read_log(packed.log)["clockwise", 0]
+    n_attempts = np.array([1000])
+    long = TrialLog(log.boards[:1], n_attempts, *np.zeros((2, 1000), np.uint8), log.finish[:1])
+    sent = repacked(packed, lambda trials: {("clockwise", 0): long})
+    assert send(client, token, 1, sent).status_code == 202
+    assert verdict()["reason"] == "expected at most 600 attempts, found more"
 
 
 @pytest.mark.parametrize("announced", [62 << 20, 1000])
@@ -106,7 +109,6 @@ def test_more_bytes_than_so_many_attempts_take_are_not_taken(client, token, pack
     assert answer.status_code == 413
     if announced > 1000:
         assert "season spring has at most 600 attempts" in answer.json()["detail"]
-        assert answer.json()["detail"].endswith("send it as Parquet")
 
 
 def test_one_log_of_an_account_is_taken_at_a_time(app, client, database, token, packed, tmp_path):
@@ -122,10 +124,9 @@ def test_one_log_of_an_account_is_taken_at_a_time(app, client, database, token, 
 
 
 def test_a_missing_trial_is_refused(client, token, packed, verdict):
-    frame = pl.read_parquet(io.BytesIO(packed.log))
-    less = frame.filter(~((pl.col("rule") == "clockwise") & (pl.col("trial") == 1)))
     packed.manifest["totals"] = []
-    assert send(client, token, 1, repacked(packed, less)).status_code == 202
+    less = repacked(packed, lambda log: {k: x for k, x in log.items() if k != ("clockwise", 1)})
+    assert send(client, token, 1, less).status_code == 202
     record = verdict()
     assert record["state"] == "refused"
     assert record["reason"].startswith("rule clockwise, trial 1: missing")
@@ -180,7 +181,7 @@ def test_the_same_attempts_packed_otherwise_are_a_repeat(client, database, token
 
         first, second = session.scalars(select(EntryAttempt).order_by(EntryAttempt.id))
         second.seed = first.seed
-    copied = repacked(packed, log_format="csv")
+    copied = repacked(packed, stored=True)
     assert send(client, token, 2, copied).status_code == 202
     record = verdict(2)
     assert record["state"] == "refused"
@@ -196,7 +197,7 @@ def test_an_attempt_is_used_up_and_the_next_one_has_other_boards(
     second = client.post("/api/entries/1/attempts", headers=bearer(token)).json()
     seeds = [attempt["seed"] for attempt in second["attempts"]]
     assert len(set(seeds)) == 2
-    other = repacked(packed, log_format="csv")
+    other = repacked(packed, stored=True)
     assert send(client, token, 1, other).status_code == 409
     packed = play_entry(client, 1, tmp_path / "2", attempt=2)
     assert send(client, token, 1, packed, attempt=2).status_code == 202

@@ -1,6 +1,6 @@
 from .attempts import attempt_bytes as attempt_bytes
+from .attempts import attempt_columns as attempt_columns
 from .attempts import attempts_of as attempts_of
-from .attempts import frame_of as frame_of
 from .config.config_entries import LearnerEntry as LearnerEntry
 from .config.config_entries import RuleEntry as RuleEntry
 from .config.config_entries import content_hash as content_hash
@@ -50,6 +50,7 @@ from .store import TrialRecord as TrialRecord
 from .trial import Trial as Trial
 from .trial import trials_of as trials_of
 from .verification.log_files import read_log as read_log
+from .verification.log_files import write_log as write_log
 from .verification.verify_run import Verdict as Verdict
 from .verification.verify_run import verify as verify
 from .verification.verify_run import verify_log as verify_log
@@ -85,6 +86,7 @@ __all__ = [
     "Verdict",
     "agreement",
     "attempt_bytes",
+    "attempt_columns",
     "attempts_of",
     "available_experiments",
     "available_suites",
@@ -93,7 +95,6 @@ __all__ = [
     "description_length",
     "elements",
     "episode_errors",
-    "frame_of",
     "held_out_rules",
     "ladder",
     "load_experiment",
@@ -111,5 +112,6 @@ __all__ = [
     "verify",
     "verify_log",
     "verify_run",
+    "write_log",
     "write_recorded_run",
 ]

@@ -1,44 +1,27 @@
-"""The attempts of a trial as compressed columns, and as a table of one row an attempt.
+"""The attempts of trials as bytes and as columns.
 
 A serialised trial is a header of four numbers, then raw little-endian columns one after another;
-the database of a run stores them compressed by zlib. The table has these columns: ``episode`` from
-0, ``attempt`` from 1 within its episode, ``cell`` 1 to 36, ``bucket`` 0 to 3, ``outcome`` the
-game's code, ``finish`` the state of the episode after the attempt (0 going on, 1 cleared, 2
-stalemate). ``board`` holds the 36 codes of the episode's board, on its first row only. ``p0`` is
-the chance of success of a player who attempts any bucket for any piece; a hidden rule has no such
-column, since it shows what the rule permits. An episode without attempts has one row without
-attempt, cell, bucket and p0, with outcome -4. Where another player moved on the same boards,
-``own`` is 1 for the attempts that are scored.
+the database of a run stores them compressed by zlib.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gohr.game.board import N_BUCKETS
+from gohr.game.board import N_BUCKETS, N_CELLS
 from gohr.game.outcomes import EPISODE_OVER, IN_PROGRESS
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from gohr.playing import Replay, TrialLog
 
 #: Numbers of episodes, of attempts and of codes a board; flags: 1 with ``own``, 2 with chances.
 _HEAD = struct.Struct("<IIHB")
 _OWN, _CHANCES = 1, 2
-
-_Bytes = npt.NDArray[np.uint8]
-
-
-class Attempts(NamedTuple):
-    """A trial and, unless its rule is hidden, the chance p0 of each attempt, shape (n_rows,)."""
-
-    log: TrialLog
-    p0: npt.NDArray[np.float64] | None
 
 
 def attempt_bytes(log: TrialLog, counts: Replay | None = None) -> bytes:
@@ -70,7 +53,7 @@ def attempt_bytes(log: TrialLog, counts: Replay | None = None) -> bytes:
     return b"".join(parts)
 
 
-def attempts_of(raw: bytes) -> Attempts:
+def attempts_of(raw: bytes) -> TrialLog:
     """Return the trial that :func:`attempt_bytes` gave these bytes for.
 
     Raises ValueError: the bytes are not a serialised trial.
@@ -80,9 +63,8 @@ def attempts_of(raw: bytes) -> Attempts:
     >>> from gohr.experiments import ExperimentConfig, trials_of
     >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
     >>> [log] = [trial.play() for trial in trials_of(config)]
-    >>> again, chances = attempts_of(attempt_bytes(log))
-    >>> bool((again.actions == log.actions).all()), chances
-    (True, None)
+    >>> bool((attempts_of(attempt_bytes(log)).actions == log.actions).all())
+    True
     """
     from gohr.playing import TrialLog
 
@@ -90,6 +72,8 @@ def attempts_of(raw: bytes) -> Attempts:
         n_episodes, n_rows, width, flags = _HEAD.unpack_from(raw)
     except struct.error as error:
         raise ValueError(str(error)) from None
+    if width != N_CELLS:
+        raise ValueError(f"expected boards of {N_CELLS} cells, found {width}")
     place = _HEAD.size
 
     def column(n: int, dtype: str = "u1") -> npt.NDArray[np.integer]:
@@ -107,54 +91,85 @@ def attempts_of(raw: bytes) -> Attempts:
     if flags & _CHANCES:
         n_pieces = column(n_rows).astype(np.int64)
         p0 = column(n_rows) / np.maximum(N_BUCKETS * n_pieces, 1)
-    if place != len(raw) or n_attempts.sum() != n_rows:
-        raise ValueError(f"expected {place} bytes of columns, found {len(raw)}")
-    return Attempts(TrialLog(boards, n_attempts, actions, outcomes, finish, own), p0)
+    if place != len(raw) or n_attempts.min(initial=0) < 0 or n_attempts.sum() != n_rows:
+        raise ValueError(f"expected {place} bytes of {n_rows} attempts, found {len(raw)} bytes")
+    return TrialLog(boards, n_attempts, actions, outcomes, finish, own, p0)
 
 
-def frame_of(log: TrialLog, p0: npt.NDArray[np.float64] | None = None) -> pl.DataFrame:
-    """Return a trial as a table of one row an attempt.
+def attempt_columns(trials: Mapping[tuple[str, str, int], TrialLog]) -> dict[str, npt.NDArray[Any]]:
+    """Return the attempts of trials as columns, with one row for each attempt.
+
+    An episode without attempts, whose board was stuck or empty from the start, has one row with
+    ``attempt`` and ``cell`` 0, ``bucket`` -1, ``outcome`` -4 and ``p0`` NaN.
+
+    Parameters
+    ----------
+    trials : mapping of (str, str, int) to TrialLog
+        By learner, rule and number of the trial.
+
+    Returns
+    -------
+    dict of numpy.ndarray
+        ``learner`` and ``rule`` (str), ``trial``; ``episode`` from 0, ``attempt`` from 1 within its
+        episode, ``cell`` 1 to 36, ``bucket`` 0 to 3, ``outcome`` the code of the game, ``finish``
+        the state of the episode after the attempt (0 going on, 1 cleared, 2 stalemate), ``board``
+        the 36 codes of the board as bytes on the first row of its episode and None elsewhere,
+        ``p0`` as in :class:`gohr.TrialLog`, NaN where it is not known; and ``own`` where another
+        player moved on the same boards. Data frames take it: ``pandas.DataFrame(columns)``.
 
     Examples
     --------
     >>> from gohr.experiments import ExperimentConfig, trials_of
     >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
-    >>> [log] = [trial.play() for trial in trials_of(config)]
-    >>> frame_of(log).columns
-    ['episode', 'attempt', 'cell', 'bucket', 'outcome', 'finish', 'board']
+    >>> [trial] = trials_of(config)
+    >>> columns = attempt_columns({("uniform", "clockwise", 0): trial.play()})
+    >>> list(columns)[:7]
+    ['learner', 'rule', 'trial', 'episode', 'attempt', 'cell', 'bucket']
     """
-    import polars as pl
+    from gohr.playing import TrialLog
 
+    codes, states = np.zeros(0, np.uint8), np.zeros(0, np.int8)
+    nothing = TrialLog(codes.reshape(0, N_CELLS), np.zeros(0, np.int64), codes, states, states)
+    parts = [_columns(*each) for each in trials.items()] or [_columns(("", "", 0), nothing)]
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if all(log.own is None for log in trials.values()):
+        del columns["own"]
+    return columns
+
+
+def _columns(key: tuple[str, str, int], log: TrialLog) -> dict[str, npt.NDArray[Any]]:
     n_rows = np.maximum(log.n_attempts, 1)
     first = np.cumsum(n_rows) - n_rows  # row of the first attempt of each episode
     episode = np.repeat(np.arange(n_rows.size, dtype=np.int32), n_rows)
-    played = np.repeat(log.n_attempts > 0, n_rows)
-    outcome = np.full(episode.size, EPISODE_OVER, dtype=np.int8)
-    outcome[played] = log.outcomes
-    # An episode has ended with its last attempt that counts; a learner that plays on adds rows.
     row = np.arange(episode.size)
+    played = np.repeat(log.n_attempts > 0, n_rows)
+
+    def of_attempts(
+        values: npt.NDArray[Any] | float, nothing: float, dtype: type[np.generic]
+    ) -> npt.NDArray[Any]:
+        column = np.full(episode.size, nothing, dtype=dtype)
+        column[played] = values
+        return column
+
+    outcome = of_attempts(log.outcomes, EPISODE_OVER, np.int8)
+    # An episode has ended with its last attempt that counts; a learner that plays on adds rows.
     last = np.maximum.accumulate(np.where(outcome != EPISODE_OVER, row, -1))
     ended = row >= np.maximum(last[first + n_rows - 1], first)[episode]
-    finish = np.where(ended, log.finish[episode], IN_PROGRESS).astype(np.int8)
-    board: list[bytes | None] = [None] * episode.size
+    board = np.full(episode.size, None, dtype=object)
     for at, codes in zip(first.tolist(), log.boards, strict=True):
         board[at] = codes.tobytes()
-
-    def of_attempts(name: str, values: npt.NDArray[np.generic], dtype: type[pl.DataType]) -> None:
-        full = np.zeros(episode.size, dtype=values.dtype)
-        full[played] = values
-        series = pl.Series(name, full, dtype=dtype)
-        found[name] = series if played.all() else series.set(pl.Series(~played), None)
-
-    found: dict[str, pl.Series] = {"episode": pl.Series("episode", episode, dtype=pl.Int32)}
-    of_attempts("attempt", (row - first[episode] + 1)[played], pl.Int32)
-    of_attempts("cell", log.actions // N_BUCKETS + 1, pl.UInt8)
-    of_attempts("bucket", log.actions % N_BUCKETS, pl.UInt8)
-    found["outcome"] = pl.Series("outcome", outcome, dtype=pl.Int8)
-    found["finish"] = pl.Series("finish", finish, dtype=pl.Int8)
-    found["board"] = pl.Series("board", board, dtype=pl.Binary)
-    if log.own is not None:
-        of_attempts("own", log.own.astype(np.uint8), pl.UInt8)
-    if p0 is not None:
-        of_attempts("p0", p0, pl.Float64)
-    return pl.DataFrame(list(found.values()))
+    learner, rule, number = key
+    return {
+        "learner": np.full(episode.size, learner, dtype=object),
+        "rule": np.full(episode.size, rule, dtype=object),
+        "trial": np.full(episode.size, number, dtype=np.int32),
+        "episode": episode,
+        "attempt": np.where(played, row - first[episode] + 1, 0).astype(np.int32),
+        "cell": of_attempts(log.actions // N_BUCKETS + 1, 0, np.uint8),
+        "bucket": of_attempts(log.actions % N_BUCKETS, -1, np.int8),
+        "outcome": outcome,
+        "finish": np.where(ended, log.finish[episode], IN_PROGRESS).astype(np.int8),
+        "board": board,
+        "own": of_attempts(True if log.own is None else log.own, False, np.bool_),
+        "p0": of_attempts(np.nan if log.p0 is None else log.p0, np.nan, np.float64),
+    }

@@ -114,8 +114,6 @@ class TrialAttempts:
         Gives the palettes.
     count_empty : bool
         Whether an attempt on an empty cell counts as an attempt; if not, it is left out.
-    chances : numpy.ndarray of float, shape (n_rows,), optional
-        The chance of a random player at each row of the log, if it is known.
 
     Examples
     --------
@@ -131,7 +129,6 @@ class TrialAttempts:
     rule_set: RuleSet
     board_spec: BoardSpec = DEFAULT_SPEC
     count_empty: bool = True
-    chances: Floats | None = None
 
     @property
     def _counted(self) -> Bools:
@@ -148,7 +145,7 @@ class TrialAttempts:
         """Chance of success at each attempt of a player who attempts any piece at random."""
         from gohr.learners.chance import chance_of_success
 
-        chances = self.chances
+        chances = self.log.p0
         if chances is None:
             chances = chance_of_success(self.rule_set, self.log, board_spec=self.board_spec)
         return chances[self._counted]

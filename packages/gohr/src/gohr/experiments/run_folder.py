@@ -32,9 +32,8 @@ from gohr.experiments.store import (
 from gohr.experiments.trial import Encoded, Trial, key_finder, trials_of
 
 if TYPE_CHECKING:
-    import polars as pl
+    import numpy.typing as npt
 
-    from gohr.experiments.attempts import Attempts
     from gohr.playing import TrialLog
 
 #: Name of the list of sessions in the database.
@@ -296,21 +295,11 @@ class RunFolder:
         RunFolderError
             If the trial failed, or its attempts are damaged.
         """
-        [(_, found)] = self.each([trial])
-        return found.log
+        [(_, log)] = self.each([trial])
+        return log
 
-    def frame(self, trial: TrialRecord) -> pl.DataFrame:
-        """Return the attempts of a trial that is done as a table; errors as :meth:`log`.
-
-        The columns are those of :mod:`gohr.experiments.attempts`.
-        """
-        from gohr.experiments.attempts import frame_of
-
-        [(_, found)] = self.each([trial])
-        return frame_of(*found)
-
-    def each(self, trials: Sequence[TrialRecord]) -> Iterator[tuple[TrialRecord, Attempts]]:
-        """Yield trials that are done with log and chances, one at a time; errors as :meth:`log`."""
+    def each(self, trials: Sequence[TrialRecord]) -> Iterator[tuple[TrialRecord, TrialLog]]:
+        """Yield trials that are done with their attempts, one at a time; errors as :meth:`log`."""
         for x in trials:
             if x.status != "done":
                 named = f"{x.trial} of {x.learner} on {x.rule}"
@@ -318,8 +307,10 @@ class RunFolder:
         places = ((self.place(x.learner, x.rule, x.trial), x) for x in trials)
         yield from zip(trials, self.store.attempts(places), strict=True)
 
-    def attempts(self, *, learner: str | None = None, rule: str | None = None) -> pl.DataFrame:
-        """Return the attempts of all trials that are done, as one table.
+    def attempts(
+        self, *, learner: str | None = None, rule: str | None = None
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Return the attempts of all trials that are done as columns.
 
         Parameters
         ----------
@@ -328,18 +319,25 @@ class RunFolder:
 
         Returns
         -------
-        polars.DataFrame
-            Columns ``learner``, ``rule``, ``trial``, then those of
-            :mod:`gohr.experiments.attempts`.
+        dict of numpy.ndarray
+            As :func:`gohr.experiments.attempt_columns`.
 
         Raises
         ------
         UnknownNameError
             The experiment does not have the learner or rule.
-        """
-        import polars as pl
 
-        from gohr.experiments.attempts import frame_of
+        Examples
+        --------
+        >>> import tempfile
+        >>> import gohr
+        >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=2)
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     attempts = gohr.run(config, f"{out}/run").folder.attempts()
+        >>> int((attempts["outcome"] == 0).sum())  # two boards of nine pieces, both cleared
+        18
+        """
+        from gohr.experiments.attempts import attempt_columns
 
         learners = _chosen("learner", learner, [x.name for x in self.config.learners])
         rules = _chosen("rule", rule, [x.name for x in self.config.rules])
@@ -348,20 +346,15 @@ class RunFolder:
             for x in self.trials()
             if x.status == "done" and x.learner in learners and x.rule in rules
         ]
-        tables = [
-            frame_of(*found).select(
-                pl.lit(trial.learner).cast(pl.Categorical).alias("learner"),
-                pl.lit(trial.rule).cast(pl.Categorical).alias("rule"),
-                pl.lit(trial.trial, dtype=pl.Int32).alias("trial"),
-                pl.all(),
-            )
-            for trial, found in self.each(done)
-        ]
-        # A hidden rule has no column p0.
-        return pl.concat(tables, how="diagonal") if tables else pl.DataFrame()
+        return attempt_columns({(x.learner, x.rule, x.trial): log for x, log in self.each(done)})
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the table of :meth:`attempts` as a Parquet file.
+        """Write the columns of :meth:`attempts` as a Parquet file.
+
+        Raises
+        ------
+        GnomonError
+            PyArrow, the extra ``parquet``, is not installed.
 
         Examples
         --------
@@ -371,7 +364,12 @@ class RunFolder:
         >>> with tempfile.TemporaryDirectory() as out:
         ...     gohr.run(config, f"{out}/run").folder.write_parquet(f"{out}/attempts.parquet")
         """
-        self.attempts().write_parquet(Path(path))
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError:
+            raise GnomonError("Parquet needs PyArrow: pip install 'gohr[parquet]'") from None
+        pq.write_table(pa.table(self.attempts()), os.fspath(path))
 
 
 class RunWriter:

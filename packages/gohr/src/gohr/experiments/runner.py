@@ -27,7 +27,7 @@ from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import compile_kernels, failure, play, prepare, stuck_as_dealt
 from gohr.game.interpreted_boards import warn_if_interpreted
 
-_PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "polars", "gymnasium", "torch", "distributed")
+_PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "gymnasium", "torch", "distributed")
 
 
 class Progress(Protocol):

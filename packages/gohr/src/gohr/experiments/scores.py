@@ -112,8 +112,8 @@ def _attempt_scores(
     rules = {rule.name: rule.rule_set for rule in run_folder.config.rules}
     board = run_folder.config.board
     return {
-        record: metric.compute(TrialAttempts(log, rules[record.rule], board, count_empty, p0))
-        for record, (log, p0) in run_folder.each(done)
+        record: metric.compute(TrialAttempts(log, rules[record.rule], board, count_empty))
+        for record, log in run_folder.each(done)
     }
 
 

@@ -28,7 +28,7 @@ from gnomon.errors import shortened
 from gohr.errors import RunFolderError
 
 if TYPE_CHECKING:
-    from gohr.experiments.attempts import Attempts
+    from gohr.playing import TrialLog
 
 #: The file that identifies a run folder.
 RUN_FILE = "run.sqlite"
@@ -189,7 +189,7 @@ class RunStore:
         with self._reading() as connection:
             return _rows(connection)
 
-    def attempts(self, trials: Iterable[tuple[int, TrialRecord]]) -> Iterator[Attempts]:
+    def attempts(self, trials: Iterable[tuple[int, TrialRecord]]) -> Iterator[TrialLog]:
         """Yield the attempts of trials that are done, one trial at a time.
 
         Raises DamagedRunError, which names the trial: the data differ from those written.

@@ -9,14 +9,12 @@ and a learner may be any program.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from gnomon.errors import GnomonError, visible
+from gnomon.errors import GnomonError, shortened, visible
 from gnomon.results import Results, Row
 from gohr.errors import ConfigError
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
@@ -25,13 +23,9 @@ from gohr.experiments.metrics import episode_bytes
 from gohr.experiments.run_folder import RunFolder
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import Trial
-from gohr.experiments.verification.attempt_rows import attempt_rows, check_columns
-from gohr.experiments.verification.replay import first_difference, true_replies
+from gohr.experiments.verification.differences import first_difference
 from gohr.learners.registry import is_shown_the_rule
 from gohr.playing import TrialLog
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: Learner, rule, and number of a trial.
 Key = tuple[str, str, int]
@@ -167,36 +161,52 @@ def _verify_record(
     if record.key != Trial.of(played, learner, rule, number).key:
         return Verdict(*key, ok=False, reason="the recorded key is not that of this trial")
     try:
-        frame = run.frame(record)
-    except GnomonError as error:
+        log = run.log(record)
+    except (GnomonError, ValueError) as error:
         return Verdict(*key, ok=False, reason=str(error).removeprefix(f"{run.path}: "))
-    try:
-        verdict = _verify_rows(check_columns(frame), played, key, rule)
-    except ConfigError as error:
-        return Verdict(*key, ok=False, reason=str(error))
-    if verdict.log is None:
+    verdict = _verify_trial(log, played, key, rule)
+    if not verdict.ok:
         return verdict
-    n_attempts, reason = int(verdict.log.n_attempts.sum()), ""
+    n_attempts, reason = int(log.n_attempts.sum()), ""
     if record.n_attempts != n_attempts:
         reason = f"n_attempts: expected {n_attempts}, found {record.n_attempts}"
-    elif record.episodes != episode_bytes(verdict.log):
+    elif record.episodes != episode_bytes(log):
         reason = "the recorded errors of each episode are not those of its attempts"
     return Verdict(*key, ok=False, reason=reason) if reason else verdict
 
 
+def _verify_trial(
+    log: TrialLog, assignment: ExperimentConfig, key: Key, rule: RuleEntry
+) -> Verdict:
+    found = first_difference(
+        log,
+        assignment.deal(rule, key[2]),
+        rule.rule_set,
+        board_spec=assignment.board,
+        horizon=assignment.horizon,
+        may_stop=assignment.is_recorded,
+    )
+    if found is None:
+        return Verdict(*key, ok=True, log=log)
+    return Verdict(*key, ok=False, **found._asdict())
+
+
 def verify_log(
-    frame: pl.DataFrame, assignment: ExperimentConfig, *, learner: str | None = None
+    trials: Mapping[tuple[str, int], TrialLog],
+    assignment: ExperimentConfig,
+    *,
+    learner: str = "learner",
 ) -> Iterator[Verdict]:
     """Verify a log of one learner's trials against what it had to play.
 
     Parameters
     ----------
-    frame : polars.DataFrame
-        The columns of a trial's attempts, with ``learner``, ``rule`` and ``trial`` before them.
-    assignment : Assignment
+    trials : mapping of (str, int) to TrialLog
+        By rule and number, as :func:`gohr.experiments.read_log` returns them.
+    assignment : ExperimentConfig
         The assignment to be played.
-    learner : str, optional
-        The learner that must have played it; by default any single learner.
+    learner : str
+        Name of the learner in the verdicts.
 
     Yields
     ------
@@ -204,83 +214,26 @@ def verify_log(
         One for each trial that was assigned, in the order of the season, and one for each that is
         left over.
 
-    Raises
-    ------
-    ConfigError
-        If it is not a log: a column is missing or has invalid values, or there are several
-        learners.
-
     Examples
     --------
-    >>> import tempfile
-    >>> from gohr.experiments import ExperimentConfig, run
+    >>> from gohr.experiments import ExperimentConfig, trials_of
     >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
-    >>> with tempfile.TemporaryDirectory() as out:
-    ...     log = run(config, out).folder.attempts()
-    >>> [verdict.ok for verdict in verify_log(log, config)]
+    >>> trials = {(trial.rule.name, trial.number): trial.play() for trial in trials_of(config)}
+    >>> [verdict.ok for verdict in verify_log(trials, config)]
     [True]
     """
-    rows = check_columns(frame, of_trials=True)
-    names = rows["learner"].unique().to_list()
-    if len(names) > 1:
-        raise ConfigError(f"column 'learner': expected one name, found {len(names)}")
-    found = names[0] if names else learner
-    if learner is not None and found != learner:
-        raise ConfigError(f"column 'learner': expected {learner!r}, found {_short(found)}")
-    player = visible(str(found), kept="")
-    trials = _trials_of(rows)
+    rest = dict(trials)
     for rule in assignment.rules:
         for number in range(assignment.trials):
-            key = (player, rule.name, number)
-            trial = trials.pop((rule.name, number), None)
-            if trial is None:
+            key = (learner, rule.name, number)
+            log = rest.pop(key[1:], None)
+            if log is None:
                 yield Verdict(*key, ok=False, reason="missing: the log has no attempt of it")
             else:
-                yield _verify_rows(trial, assignment, key, rule)
-    for rule_name, number in trials:
-        shown = number if isinstance(number, int) else -1
-        reason = "not a trial that was assigned"
-        yield Verdict(player, _short(rule_name), shown, ok=False, reason=reason)
-
-
-def _trials_of(rows: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """Return the rows of each rule and trial."""
-    import polars as pl
-
-    rules = rows["rule"].cast(pl.Categorical).to_physical().to_numpy()
-    numbers = rows["trial"].to_numpy()
-    begins = np.flatnonzero((rules[1:] != rules[:-1]) | (numbers[1:] != numbers[:-1])) + 1
-    ends = [*begins.tolist(), rows.height]
-    trials: dict[tuple[Any, ...], pl.DataFrame] = {}
-    for begin, end in zip([0, *ends[:-1]], ends, strict=True):
-        if end > begin:
-            trials[rows["rule"][begin], rows["trial"][begin]] = rows[begin:end]
-    if len(trials) == len(ends):
-        return trials
-    # The rows of some trial are not contiguous.
-    return rows.partition_by("rule", "trial", maintain_order=True, as_dict=True)
-
-
-def _short(name: object) -> str:
-    text = visible(str(name), kept="")
-    return text if len(text) <= 64 else text[:61] + "..."
-
-
-def _verify_rows(
-    frame: pl.DataFrame, assignment: ExperimentConfig, key: Key, rule: RuleEntry
-) -> Verdict:
-    """Verify the rows of one trial, whose columns have their types."""
-    boards = assignment.deal(rule, key[2])
-    rows = attempt_rows(frame, len(boards))
-    true = true_replies(rule.rule_set, boards, rows, board_spec=assignment.board)
-    fault = first_difference(
-        rows, boards, true, horizon=assignment.horizon, may_stop=assignment.is_recorded
-    )
-    if fault is None:
-        return Verdict(*key, ok=True, log=rows.log())
-    return Verdict(
-        *key, ok=False, episode=fault.episode, attempt=fault.attempt, reason=fault.reason
-    )
+                yield _verify_trial(log, assignment, key, rule)
+    for name, number in rest:
+        shown = shortened(visible(name, kept=""), 64)
+        yield Verdict(learner, shown, number, ok=False, reason="not a trial that was assigned")
 
 
 #: Maximum number of refused trials that are shown.
@@ -374,10 +327,16 @@ def verify(
     return Verification(verdicts, {"run": str(path)}, yardsticks)
 
 
-def _of_log(log: Path, assigned: ExperimentConfig | None) -> Sequence[Verdict]:
+def _of_log(path: Path, assigned: ExperimentConfig | None) -> Iterator[Verdict]:
     """Verify a log without a run folder, such as one downloaded from a leaderboard."""
-    from gohr.experiments.verification.log_files import read_log_file
+    from gohr.experiments.verification.log_files import read_log
 
     if assigned is None:
-        raise ConfigError(f"{log}: a log does not say what it plays: use --assignment")
-    return [*verify_log(read_log_file(log), assigned)]
+        raise ConfigError(f"{path}: a log does not contain its assignment: use --assignment")
+    try:
+        trials = read_log(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot read this log: {error.strerror}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return verify_log(trials, assigned)

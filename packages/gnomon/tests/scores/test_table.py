@@ -182,7 +182,7 @@ def test_a_mapping_of_arrays_is_read_as_rliable_has_it():
     scores = {"a": np.array([[1.0, 2.0], [3.0, 4.0]]), "b": [[5, 6]]}
     found = ScoreTable.from_frame(scores)
     assert found.to_polars().equals(ScoreTable.from_arrays(scores).to_polars())
-    with pytest.raises(ScoreDataError, match="missing columns 'algorithm', 'task', 'score'"):
+    with pytest.raises(ScoreDataError, match="column 'a' holds numbers: rows may be steps, runs"):
         ScoreTable.from_frame({"a": [1.0, 2.0], "b": [5.0, 6.0]})
 
 

@@ -11,9 +11,8 @@ from gohr.experiments import ExperimentConfig, run, score
 def test_a_run_folder_is_scored_as_asked(tmp_path):
     config = ExperimentConfig("one", ["clockwise"], [{"kind": "tabular_q"}], trials=2, episodes=3)
     folder = run(config, tmp_path / "run").folder
-    for count_empty in (True, False):
-        found = read_scores(tmp_path / "run", count_empty=count_empty)
-        assert found.to_polars().equals(score(folder, "tce", count_empty=count_empty).to_polars())
+    found = read_scores(tmp_path / "run")
+    assert found.to_polars().equals(score(folder, "tce").to_polars())
     assert read_scores(tmp_path / "run", metric="learned").metric == "learned"
     assert read_scores(tmp_path / "run", curves=True).n_steps == 3
     # What a report leaves beside the run does not make it another tool's folder.

@@ -14,6 +14,7 @@ from .plausibility import wild_scores as wild_scores
 from .readers.registry import Reader as Reader
 from .readers.registry import ReadRequest as ReadRequest
 from .readers.registry import available_readers as available_readers
+from .readers.source import Source as Source
 from .readers.summaries import SummaryTable as SummaryTable
 from .readers.summaries import read_summaries as read_summaries
 from .readers.tables import write_scores as write_scores
@@ -31,6 +32,7 @@ __all__ = [
     "ReadRequest",
     "Reader",
     "ScoreTable",
+    "Source",
     "SummaryTable",
     "at_common_step",
     "atari_baselines",

@@ -369,6 +369,8 @@ def rows_of_frame(frame: Any) -> Rows:
     for method in ("to_native", "collect"):  # a frame of narwhals, a lazy one of Polars
         if hasattr(frame, method):
             frame = getattr(frame, method)()
+    if hasattr(frame, "iloc"):
+        return _rows_of_pandas(frame)
     names = getattr(frame, "column_names", getattr(frame, "columns", None))
     if names is None or not hasattr(frame, "__getitem__"):
         found = type(frame).__name__
@@ -377,6 +379,25 @@ def rows_of_frame(frame: Any) -> Rows:
             f"(runs, tasks) for each algorithm; found {found}"
         )
     return rows_of_columns({name: frame[name] for name in names})
+
+
+def _rows_of_pandas(frame: Any) -> Rows:
+    """Return the rows of a data frame or series of pandas, with the index where it says anything.
+
+    An index without a name is left out if it holds numbers, and called "" if it holds texts.
+    """
+    frame = frame.to_frame() if frame.ndim == 1 else frame
+    if frame.columns.nlevels > 1:
+        raise ScoreDataError(
+            f"expected one row of headings, found {frame.columns.nlevels} levels: pass "
+            "frame.stack(...).reset_index(), or one heading for each column"
+        )
+    levels = [frame.index.get_level_values(at) for at in range(frame.index.nlevels)]
+    columns = {str(x.name): x for x in levels if x.name is not None}
+    if levels[0].name is None and not hasattr(levels[0], "step") and "" not in frame.columns:
+        first = _column(levels[0], "")
+        columns = ({"": first} if isinstance(first, Texts) else {}) | columns
+    return rows_of_columns(columns | {str(name): frame[name] for name in frame.columns})
 
 
 def _is_array(values: Any) -> bool:

@@ -287,7 +287,9 @@ def _check(data: bytes, sha256: str, where: str) -> None:
 READER = Reader(
     "dataset",
     "the name of a data set, unless there is such a file",
-    recognises=lambda path: str(path) in available_datasets() and not path.exists(),
-    read=lambda path, wanted: load_scores(str(path), wanted.metric),
+    recognises=lambda source: (
+        str(source.path) in available_datasets() and not (source.is_file or source.is_folder)
+    ),
+    read=lambda source, wanted: load_scores(str(source.path), wanted.metric),
     takes=frozenset({"metric"}),
 )

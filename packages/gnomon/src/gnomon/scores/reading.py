@@ -1,4 +1,4 @@
-"""``read_scores`` reads files and folders; ``table_of`` takes anything that holds scores."""
+"""``read_scores`` makes a table of files, folders, data frames, arrays and records."""
 
 from __future__ import annotations
 
@@ -15,16 +15,28 @@ from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.items import check_inputs
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.registry import ColumnsAre, ReadRequest, read_with, recognised
+from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.scores.tidy import KEY, Origin, numbered, tidy_rows
 
 _Place = str | os.PathLike[str]
 #: Where scores lie: in one place, in several, or in some that have the names of algorithms.
-Sources = _Place | Sequence[_Place] | Mapping[str, _Place]
+Places = _Place | Sequence[_Place] | Mapping[str, _Place]
+
+
+class Frame(Protocol):
+    """A data frame, a mapping or a list: its columns or rows are looked up by name or place."""
+
+    def __getitem__(self, key: Any, /) -> Any:
+        """Return a column."""
+
+
+#: What a verb takes: a table, a path, a data frame, arrays by algorithm, or records.
+Scores = ScoreTable | os.PathLike[str] | Frame
 
 
 def read_scores(
-    source: Sources,
+    source: Places | Frame,
     *,
     metric: str | None = None,
     normalize: str | None = None,
@@ -34,7 +46,6 @@ def read_scores(
     columns_are: ColumnsAre | None = None,
     higher_is_better: bool | None = None,
     format: str | None = None,
-    count_empty: bool = True,
     curves: bool = False,
     units: Units | None = None,
     cluster: str | None = None,
@@ -43,16 +54,19 @@ def read_scores(
     at: float | Literal["end"] | None = None,
     window: int | None = None,
 ) -> ScoreTable:
-    r"""Read scores from a file or folder of any format that a reader recognises.
+    r"""Read scores from a file or folder of any format that a reader recognises, or from memory.
 
     These are tidy files (CSV, TSV, Parquet), tables as papers print them, what other tools
-    write, run folders, game logs, and the names of data sets: :func:`available_readers` lists them.
+    write, and the names of data sets: :func:`available_readers` lists them. A data frame gives what
+    a file with its columns gives.
 
     Parameters
     ----------
-    source : path, sequence of paths, or mapping from algorithm to path
+    source : path, sequence of paths, mapping from algorithm to path, data frame, arrays or records
         A file, a folder, or a name that :func:`gnomon.scores.load_scores` knows. Of several, the
         rows are put together; those of a mapping hold one algorithm each, which gets the name.
+        In memory: a data frame of pandas, Polars or PyArrow, a mapping of columns, an array (runs,
+        tasks) for each algorithm as rliable has them, or a mapping for each row.
     metric : str, optional
         Which score, where the source holds several.
     normalize : str, optional
@@ -71,8 +85,6 @@ def read_scores(
         The direction; higher is better if neither this nor the source states it.
     format : str, optional
         The name of a reader, for a source that is not recognised, or by several.
-    count_empty : bool
-        Whether attempts on empty cells are errors, in a run folder.
     curves : bool
         Whether learning curves are wanted, where a source holds other scores as well: a run folder,
         or results of marl-eval.
@@ -104,6 +116,8 @@ def read_scores(
         has nothing that an option could mean. The message names file, line and column.
     UnknownNameError
         There is no such metric, format, normalisation or column.
+    TypeError
+        `source` is none of these.
 
     Warns
     -----
@@ -135,16 +149,15 @@ def read_scores(
         run_names=run_names,
         columns_are=columns_are,
         higher_is_better=higher_is_better,
-        count_empty=count_empty,
         units=units,
         within_run=within_run,
         window=window,
     )
-    places = _named_paths(source)
-    readers = [recognised(path, wanted, format) for path in places.values()]
+    named = _sources(source)
+    readers = [recognised(one, wanted, format) for _, one in named]
     tables = [
-        _under(name, read_with(reader, path, wanted))
-        for (name, path), reader in zip(places.items(), readers, strict=True)
+        _under(name, read_with(reader, one, wanted))
+        for (name, one), reader in zip(named, readers, strict=True)
     ]
     table = warn_of_suspicions(_renamed(_joined(tables), rename or {}))
     if units is not None or cluster is not None:
@@ -162,28 +175,24 @@ def read_scores(
     return normalization.normalize(table, normalize)
 
 
-def _named_paths(source: object) -> dict[str | Path, Path]:
-    """Return the places where scores lie, by the name of their algorithm or, without, by place."""
+def _sources(source: Any) -> list[tuple[str | None, Source]]:
+    """Return the sources, each with the name that its algorithm is to get, if any."""
+    many = list(source.values()) if isinstance(source, Mapping) else source
     if isinstance(source, str | os.PathLike):
-        source = [source]
-    many = source if isinstance(source, list | tuple | Mapping) else [source]
-    items = many.items() if isinstance(many, Mapping) else [(None, place) for place in many]
-    found: dict[str | Path, Path] = {}
-    for name, place in items:
-        if not isinstance(place, str | os.PathLike):
-            kind = type(source).__name__
-            raise TypeError(
-                f"expected a path, found {kind}; ScoreTable.from_frame takes data frames and arrays"
-            )
-        found[Path(place) if name is None else str(name)] = Path(place)
-    if not found:
+        return [(None, Source(Path(source)))]
+    if not isinstance(many, list | tuple) or not all(
+        isinstance(x, str | os.PathLike) for x in many
+    ):
+        return [(None, Source(None, source))]
+    if not many:
         raise ScoreDataError("expected a source of scores, found none")
-    return found
+    names = map(str, source) if isinstance(source, Mapping) else [None] * len(many)
+    return [(name, Source(Path(place))) for name, place in zip(names, many, strict=True)]
 
 
-def _under(name: str | Path, table: ScoreTable) -> ScoreTable:
+def _under(name: str | None, table: ScoreTable) -> ScoreTable:
     """Return the table of one algorithm under its name in a mapping, any other as it is."""
-    if isinstance(name, Path):
+    if name is None:
         return table
     if len(table.algorithms) != 1:
         found = listed(table.algorithms)
@@ -240,35 +249,16 @@ def _renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
     return replace(table, rows=table.rows.with_columns({"algorithm": column}))
 
 
-class Frame(Protocol):
-    """A data frame, a mapping or a list: its columns or rows are looked up by name or place."""
-
-    def __getitem__(self, key: Any, /) -> Any:
-        """Return a column."""
-
-
-#: What a verb takes: a table, a path, a data frame, arrays by algorithm, or records.
-Scores = ScoreTable | os.PathLike[str] | Frame
-
-
 def table_of(scores: Scores, metric: str | None = None, *, curves: bool = False) -> ScoreTable:
-    """Return the table of whatever a verb is given.
+    """Return the table of whatever a verb is given: a table, or what :func:`read_scores` takes.
 
     Parameters
     ----------
     scores : ScoreTable, path, data frame, mapping or list of records
-        A table; where scores lie, as :func:`read_scores` takes it; a data frame of pandas, Polars
-        or PyArrow; a mapping of columns; one array (runs, tasks) for each algorithm, as rliable has
-        them; or one mapping for each row.
     metric : str, optional
-        Which score, where files have several.
+        Which score, where there are several.
     curves : bool
         Whether learning curves are wanted, where files hold other scores as well.
-
-    Raises
-    ------
-    TypeError
-        `scores` is none of these.
 
     Examples
     --------
@@ -277,10 +267,4 @@ def table_of(scores: Scores, metric: str | None = None, *, curves: bool = False)
     """
     if isinstance(scores, ScoreTable):
         return scores
-    if isinstance(scores, str | os.PathLike):
-        return read_scores(scores, metric=metric, curves=curves)
-    source: Any = scores
-    many = list(source.values()) if isinstance(source, Mapping) else source
-    if isinstance(many, list | tuple) and many and all(isinstance(x, str | Path) for x in many):
-        return read_scores(source, metric=metric, curves=curves)
-    return warn_of_suspicions(ScoreTable(scores))
+    return read_scores(scores, metric=metric, curves=curves)

@@ -6,7 +6,7 @@ Statistics, ranking and distillation read this table and know nothing of where i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
@@ -15,18 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
-from gnomon.scores.columns import (
-    Cells,
-    Flags,
-    IntArray,
-    Rows,
-    rows_of_arrays,
-    rows_of_frame,
-    rows_of_records,
-)
+from gnomon.scores.columns import Cells, Flags, IntArray, Rows, rows_of_arrays, rows_of_records
 from gnomon.scores.columns import FloatArray as FloatArray
 from gnomon.scores.items import ItemScores, check_clusters
-from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, numbered, tidy_rows, with_usual_names
+from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, numbered, tidy_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,11 +114,13 @@ class ScoreTable:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        source: Any = self.rows
-        if not isinstance(source, Rows):
-            origin = Origin()
-            rows = with_usual_names(rows_of_frame(source), {}, origin)
-            object.__setattr__(self, "rows", tidy_rows(rows, origin, {}))
+        given: Any = self.rows
+        if not isinstance(given, Rows):
+            found = type(self).from_frame(given)
+            own = {field.name: getattr(self, field.name) for field in fields(self)}
+            for field in fields(self):
+                if field.name == "rows" or own[field.name] == field.default:
+                    object.__setattr__(self, field.name, getattr(found, field.name))
         object.__setattr__(self, "provenance", tuple(self.provenance))
         check_word("units", self.units, ("tasks", "items"))
         check_clusters(self.rows, self.units, self.cluster)
@@ -164,12 +158,15 @@ class ScoreTable:
     ) -> ScoreTable:
         """Build a table from a data frame, a mapping of columns, or an array for each algorithm.
 
+        It holds what :func:`gnomon.scores.read_scores` reads from a file with the same columns:
+        one row for each score, or wide, with a column for each task.
+
         Parameters
         ----------
         frame : data frame or mapping
-            A frame of pandas, Polars or PyArrow, or a mapping from name to column, with columns as
-            in :meth:`from_records`. Or, as rliable has them, a mapping from algorithm to an array
-            (runs, tasks), which :meth:`from_arrays` reads.
+            A frame of pandas, Polars or PyArrow, or a mapping from name to column. Or, as rliable
+            has them, a mapping from algorithm to an array (runs, tasks), which
+            :meth:`from_arrays` reads.
         columns : mapping, optional
             What columns are called in the frame: ``{"algorithm": "Name"}``.
         where : mapping, optional
@@ -194,9 +191,14 @@ class ScoreTable:
         >>> ScoreTable.from_frame(frame, columns={"algorithm": "Name"}).runs("a", "t")
         array([3., 4.])
         """
-        origin = Origin()
-        rows = with_usual_names(rows_of_frame(frame), columns or {}, origin)
-        return cls(tidy_rows(rows, origin, where or {}, within_run), **about)
+        from gnomon.scores.readers.registry import ReadRequest, read_with, recognised
+        from gnomon.scores.readers.source import Source
+
+        source = Source(None, frame)
+        wanted = ReadRequest(columns=columns or {}, where=where or {}, within_run=within_run)
+        table = read_with(recognised(source, wanted), source, wanted)
+        changed: Any = about
+        return replace(table, **changed)
 
     @classmethod
     def from_arrays(

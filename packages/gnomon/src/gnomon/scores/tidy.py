@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,9 @@ LARGEST = 1e100
 LONGEST_NAME = 1000
 
 #: Texts for a missing score, compared in lower case.
-MISSING_TEXTS = ("", "na", "nan", "null", "none")
+MISSING_TEXTS = (
+    "", "-", "–", "—", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?",
+)  # fmt: skip
 TRUE_TEXTS = ("true", "1", "yes")
 FALSE_TEXTS = ("false", "0", "no")
 #: The numbers of texts for true and false.
@@ -66,15 +69,20 @@ USUAL: Mapping[str, tuple[str, ...]] = {
         "score", "scores", "return", "returns", "reward", "rewards", "episode_return",
         "episodic_return", "episode_reward", "mean_return", "mean_reward", "eval_return",
         "eval_reward", "final_return", "final_score", "total_reward", "normalized_score",
-        "success_rate", "value", "result",
+        "success_rate", "success", "is_success", "value", "result",
     ),
     "step": (
         "step", "steps", "_step", "global_step", "global_steps", "env_step", "env_steps",
         "timestep", "timesteps", "time_step", "total_timesteps", "total_steps", "num_steps",
+        "n_steps", "environment_steps", "total_env_steps", "num_env_steps", "timesteps_total",
+        "num_env_steps_sampled_lifetime", "frames", "env_frames", "total_frames", "iteration",
+        "iterations", "training_iteration",
     ),
 }  # fmt: skip
 #: Prefixes of names in trackers.
 _PREFIX = re.compile(r"^(?:[a-z_]+\.)+(?=.)")
+#: What a heading holds beside its words: a unit in brackets, a sign.
+_NO_UNIT = re.compile(r"\s*(?:\(.*?\)|\[.*?\]|[#%])?\s*$|^\s+")
 _WITH_COMMAS = re.compile(r"[+-]?\d+(?:,\d+)+(?:\.\d*)?")
 _BEGINS_AS_NUMBER = re.compile(r"\s*[+-]?\.?\d")
 #: Names of a column of items, if scores are right or wrong; also of one of tasks.
@@ -104,6 +112,15 @@ class Origin:
         self.file = file
         self.called = dict(called or {})
         self._lines = lines
+
+    @property
+    def name(self) -> str:
+        """The name of the file, for notes."""
+        return Path(self.file).name if self.file else "the table"
+
+    def provenance(self, how: str = "") -> tuple[str, ...]:
+        """Return where a table was read from, and how; nothing for one in memory."""
+        return (f"read from {self.name}{how and f' ({how})'}",) if self.file else ()
 
     def of_rows(self, kept: npt.NDArray[np.int64]) -> Origin:
         """Return the origin of some of the rows, by their places among all."""
@@ -178,8 +195,6 @@ def missing_columns(raw: Rows, origin: Origin, named: Iterable[str] = ()) -> Sco
     if raw.names:
         columns = dict.fromkeys(missing, "NAME")
         message += f"; {reading(origin.file, columns=columns)} names {'them' if plural else 'it'}"
-    if raw.names and origin.file is None and {"algorithm", "score"} <= {*missing}:
-        message += "; of wide tables, with a column for each task, files alone are read"
     for item in (x for x in raw.names if "task" in missing and x.lower() in PERHAPS_ITEMS):
         message += f"; {option(columns={'item': item})} if these are items of an evaluation"
     return origin.error(message)
@@ -211,7 +226,7 @@ def short_name(column: str) -> str:
 
 def role_of(column: str) -> str | None:
     """Return what a column usually holds, by its name; None for any other."""
-    name = short_name(column).strip().lower().replace(" ", "_").replace("-", "_")
+    name = _NO_UNIT.sub("", short_name(column)).lower().replace(" ", "_").replace("-", "_")
     return next((role for role, names in USUAL.items() if name in names), None)
 
 
@@ -309,11 +324,17 @@ def _labels(raw: Column, origin: Origin) -> Column:
 def _numbers(raw: Column, name: str, origin: Origin) -> FloatArray:
     """Return a column of floats, NaN where there is nothing."""
     if not isinstance(raw, Texts):
-        if raw.dtype.kind == "b" and raw.size:
+        if raw.dtype.kind == "b" and raw.size and name != "score":
             found = str(bool(raw[0])).lower()
             raise origin.error_at([0], name, f"expected a number, found {found!r}")
         return raw.astype(np.float64, copy=False)
-    numbers = [_number(text) for text in raw.names]
+    plain = [text.strip().lower() for text in raw.names]
+    if name == "score" and all(text in TRUTHS or text in MISSING_TEXTS for text in plain):
+        return raw.mapped([TRUTHS.get(text, np.nan) for text in plain])
+    percent = [text.endswith("%") for text in plain if text not in MISSING_TEXTS]
+    if any(percent) and all(percent):
+        plain = [text.removesuffix("%") for text in plain]
+    numbers = [_number(text) for text in plain]
     if None in numbers:
         wrong = raw.mapped([number is None for number in numbers], False)
         at = int(np.argmax(wrong))
@@ -327,8 +348,7 @@ def _numbers(raw: Column, name: str, origin: Origin) -> FloatArray:
 
 def _number(text: str) -> float | None:
     """Return the number of a text, NaN for a missing one, None if it is none."""
-    text = text.strip()
-    if text.lower() in MISSING_TEXTS:
+    if text.strip().lower() in MISSING_TEXTS:
         return float("nan")
     try:
         return None if "_" in text else float(text)

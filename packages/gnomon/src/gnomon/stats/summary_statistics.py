@@ -6,9 +6,7 @@ runs: so any runs with these means and deviations may stand in for those that we
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -82,7 +80,7 @@ def scores_or_stand_ins(
     or raw single scores with standard errors. `needs_runs` maps arguments that they do not allow to
     their values.
     """
-    if isinstance(scores, str | os.PathLike) and holds_summaries(Path(scores)):
+    if not isinstance(scores, SummaryTable) and holds_summaries(scores):
         scores = read_summaries(scores)
     is_set = [option(**{name: value}) for name, value in needs_runs.items() if value]
     names = [metrics] if isinstance(metrics, str | Metric) else list(metrics or SUMMARY_METRICS)

@@ -210,11 +210,12 @@ WRONG = {
         "read_scores('FILE', columns={'step': 'x'}, columns_are='algorithms')",
     ),
     "steps that repeat": (
-        "algorithm,task,run,frames,score\na,t,0,0,1\na,t,0,10,2\n",
+        "algorithm,task,run,episode,score\na,t,0,0,1\na,t,0,10,2\n",
         {},
         ", lines 2 and 3, column 'run': expected one row for each algorithm, task, run; found "
-        "algorithm a, task t, run 0 twice; column 'frames' distinguishes them: read_scores('FILE', "
-        "within_run='mean') averages the rows of a run, columns={'step': 'frames'} reads curves",
+        "algorithm a, task t, run 0 twice; column 'episode' distinguishes them: "
+        "read_scores('FILE', within_run='mean') averages the rows of a run, "
+        "columns={'step': 'episode'} reads curves",
     ),
     "a text in a chart": (
         '"Step","dqn - ret"\n"0","high"\n',
@@ -274,7 +275,7 @@ def test_what_a_refusal_names_is_taken(tmp_path):
         ("rows of numbers", {"columns": {"step": "x"}, "columns_are": "runs"}, 4),
         ("rows of numbers", {"columns": {"algorithm": "x"}, "columns_are": "tasks"}, 4),
         ("tasks or scores", {"metric": "return"}, 1),
-        ("steps that repeat", {"columns": {"step": "frames"}}, 2),
+        ("steps that repeat", {"columns": {"step": "episode"}}, 2),
     ]:
         path.write_text(WRONG[name][0])
         assert len(quietly(path, **options)) == n_rows, (name, options)

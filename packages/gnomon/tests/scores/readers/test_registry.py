@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores import Reader, ScoreTable, available_readers, read_scores
+from gnomon.scores import Reader, ScoreTable, Source, available_readers, read_scores
 from gnomon.scores.readers import registry
 
 TIDY = "algorithm,task,run,score,half\na,t,0,1.0,x\na,t,1,2.0,y\n"
@@ -31,7 +31,6 @@ SOURCES = {
     "lm-eval-samples": {"samples_t_1.jsonl": json.dumps({"doc_id": 0, "metrics": []})},
     "helm": {"per_instance_stats.json": "[]"},
     "pivot": {"pivot.csv": "seed,dqn,ppo\n0,1,2\n"},
-    "records": {"r.json": json.dumps({"data": [{"agent": "a", "env": "t", "return": 1}]})},
     "votes": {"votes.csv": "model_a,model_b,winner\na,b,model_a\n"},
     "swe-bench": {"swe.json": json.dumps({"resolved": ["r1"], "total_instances": 2})},
     "evalplus": {"e.json": json.dumps({"eval": {"H/0": [{"base_status": "pass"}]}})},
@@ -49,7 +48,7 @@ def source(folder, name):
     return folder if name in FOLDERS else folder / next(iter(SOURCES[name]))
 
 
-def readers(name, recognises=lambda path: path.suffix == ".csv"):
+def readers(name, recognises=lambda source: source.ending == ".csv"):
     return Reader(name, "a test", recognises, lambda *_: ScoreTable.from_arrays({name: [[1.0]]}))
 
 
@@ -71,10 +70,10 @@ def test_each_format_is_recognised_by_its_own_reader(tmp_path):
     for name in SOURCES:
         if name == "run-folder":
             continue  # packages/gohr/tests/experiments/test_score_readers.py reads a real one
-        path = source(tmp_path / name, name)
+        path = Source(source(tmp_path / name, name))
         strong = [r.name for r in registry._readers() if not r.is_general and r.recognises(path)]
         assert strong in ([], [name]), name
-        assert registry.recognised(path, registry.ReadRequest(), None).name == name
+        assert registry.recognised(path, registry.ReadRequest()).name == name
     assert set(available_readers()) == {*SOURCES, "dataset", "evaluations"}
 
 
@@ -188,11 +187,6 @@ def test_what_is_no_source_is_told_in_one_line(tmp_path):
         text = str(error.value)
         assert text.removeprefix(str(tmp_path / name)).removeprefix(": ").startswith(said), name
         assert "\n" not in text, name
-
-
-def test_a_data_frame_is_no_path():
-    with pytest.raises(TypeError, match=r"expected a path, found dict; ScoreTable\.from_frame"):
-        read_scores({"a": [[1.0]]})
 
 
 def test_the_readers_of_this_package_are_all_named():

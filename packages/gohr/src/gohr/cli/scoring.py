@@ -117,6 +117,7 @@ def _table(
 ) -> ScoreTable:
     """Return the scores of runs and files, or of the series in transcripts of people."""
     from gnomon import read_scores
+    from gohr.experiments import score as score_run
     from gohr.experiments.metrics import metric_named
     from gohr.people.transcripts import is_transcript, read_transcripts, score_series
 
@@ -129,8 +130,11 @@ def _table(
     if people != PeopleOptions() and not found:
         raise ScoreDataError(f"{places[0]}: expected a transcript of people; found none")
     of_episodes = metric_named(metric or "tce").needs == "episodes"
-    if not found or (people == PeopleOptions() and of_episodes):
-        return read_scores(places, metric=metric, count_empty=count_empty)
     if not count_empty:
-        raise ScoreDataError(f"{places[0]}: a transcript of people has no empty cells to leave out")
+        if len(places) > 1:
+            given = f"{places[0]} and {len(places) - 1} more"
+            raise ScoreDataError(f"--leave-out-empty-cells: expected one run, found {given}")
+        return score_run(places[0], metric or "tce", count_empty=False)
+    if not found or (people == PeopleOptions() and of_episodes):
+        return read_scores(places, metric=metric)
     return score_series(read_transcripts(places), metric or "m_star", **vars(people))

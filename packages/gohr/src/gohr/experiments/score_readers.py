@@ -7,38 +7,36 @@ needed, since a file of scores needs none.
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores import Reader, ReadRequest
+from gnomon.scores import Reader, ReadRequest, Source
 
 if TYPE_CHECKING:
     from gnomon import ScoreTable
 
 
-def _is_run_folder(path: Path) -> bool:
-    if not path.is_dir():
+def _is_run_folder(source: Source) -> bool:
+    if not source.is_folder:
         return False
     from gohr.experiments.run_folder import is_run_folder
 
-    return is_run_folder(path)
+    return is_run_folder(source.place)
 
 
-def _read_run_folder(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read_run_folder(source: Source, wanted: ReadRequest) -> ScoreTable:
     from gohr.experiments.scores import score
 
-    metric = wanted.metric or ("cumulated_errors" if wanted.curves else "tce")
-    return score(path, metric, count_empty=wanted.count_empty)
+    return score(source.place, wanted.metric or ("cumulated_errors" if wanted.curves else "tce"))
 
 
-def _is_game_log(path: Path) -> bool:
+def _is_game_log(source: Source) -> bool:
     from gohr.game.captive_log import is_game_log
 
-    return path.is_file() and is_game_log(path)
+    return source.is_file and is_game_log(source.place)
 
 
-def _read_game_log(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a result file or a transcript: a row a run, or a row an episode with a ``step``.
 
     Such files omit attempts on empty cells and do not distinguish a stalemate from an episode that
@@ -51,6 +49,7 @@ def _read_game_log(path: Path, wanted: ReadRequest) -> ScoreTable:
     from gohr.game.captive_log import read_runs
     from gohr.people.transcripts import is_transcript, read_transcripts, score_series
 
+    path = source.place
     chosen = metric_named(wanted.metric or "tce")
     if chosen.needs != "episodes":
         if is_transcript(path):

@@ -11,14 +11,16 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.columns import Rows, rows_of_arrays, rows_of_records
-from gnomon.scores.readers.files import json_glance, json_object
+from gnomon.scores.readers.files import json_object
 from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import Origin, tidy_rows
 
 _BINARY = (".npz", ".npy")
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a file of arrays, or a folder of files with one algorithm each.
 
     An ``.npz`` file has an array (runs, tasks) or (runs, tasks, steps) for each algorithm, and
@@ -26,42 +28,42 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     has ``{algorithm: [[score, ...], ...]}``, ``{algorithm: {task: [score, ...]}}``, or ``{task:
     [score, ...]}`` of one algorithm. A file of one algorithm is named for it.
     """
-    files = _files(path) if path.is_dir() else [path]
-    if not files:
-        raise ScoreDataError(f"{path}: expected files named ALGORITHM.json or .npz; found none")
+    origin = Origin(None if source.path is None else str(source.path))
+    files = _files(source.place) if source.is_folder else []
+    if source.is_folder and not files:
+        raise origin.error("expected files named ALGORITHM.json or .npz; found none")
     try:
-        rows = Rows.joined([_rows(file, alone=path.is_dir()) for file in files])
-        return ScoreTable.from_frame(
-            rows,
-            metric=wanted.metric or "score",
-            higher_is_better=wanted.is_higher_better,
-            provenance=(f"read from {path.name} (arrays)",),
-        )
+        parts = [_rows(_loaded(file), file.stem, is_alone=True) for file in files]
+        if not source.is_folder:
+            content = source.content() if source.path is None else _loaded(source.place)
+            parts = [_rows(content, source.stem, is_alone=False)]
+        rows = tidy_rows(Rows.joined(parts), Origin(), {})
     except ScoreDataError as error:
-        text = str(error)
-        raise ScoreDataError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+        raise origin.error(str(error).removeprefix(f"{source}: ")) from None
+    metric, about = wanted.metric or "score", origin.provenance("arrays")
+    return ScoreTable(rows, metric, None, wanted.is_higher_better, about)
 
 
 def _files(folder: Path) -> list[Path]:
     return [file for ending in (".json", *_BINARY) for file in sorted(folder.glob(f"*{ending}"))]
 
 
-def _rows(path: Path, *, alone: bool) -> Rows:
-    """Return the rows of one file; `alone`, it is of one algorithm."""
-    is_binary = path.suffix.lower() in _BINARY
-    content = _loaded(path) if is_binary else json_object(path)
-    tasks = content.pop("tasks", None) if is_binary else None
+def _rows(content: Mapping[str, Any], stem: str, *, is_alone: bool) -> Rows:
+    """Return the rows of one file; `is_alone`, its algorithm has the name of the file."""
+    tasks = content.get("tasks") if isinstance(content.get("tasks"), np.ndarray) else None
+    content = {name: x for name, x in content.items() if tasks is None or name != "tasks"}
     if _are_runs(content):
-        content = {path.stem: content}
-    if not all(isinstance(value, Mapping) for value in content.values()):
-        if alone and is_binary and len(content) == 1:
-            content = {path.stem: next(iter(content.values()))}
+        content = {stem: content}
+    values = list(content.values())
+    if not all(isinstance(value, Mapping) for value in values):
+        if is_alone and len(values) == 1 and isinstance(values[0], np.ndarray):
+            content = {stem: values[0]}
         return rows_of_arrays(content, None if tasks is None else [*map(str, tasks.ravel())])
     for algorithm, of_task in content.items():
         if not _are_runs(of_task):
             raise ScoreDataError(
-                f"{path}: expected arrays (runs, tasks) by algorithm, lists of runs by task, or "
-                f"those by algorithm; found neither for {algorithm}"
+                "expected arrays (runs, tasks) by algorithm, lists of runs by task, or those by "
+                f"algorithm; found neither for {algorithm}"
             )
     return rows_of_records(
         {"algorithm": algorithm, "task": task, "run": run, "score": score}
@@ -72,7 +74,9 @@ def _rows(path: Path, *, alone: bool) -> Rows:
 
 
 def _loaded(path: Path) -> dict[str, Any]:
-    """Return the arrays of a file by their names; of one dimension alone, runs on one task."""
+    """Return the content of a file by names; an array of one dimension is of runs on one task."""
+    if path.suffix.lower() not in _BINARY:
+        return json_object(path)
     try:
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
@@ -101,22 +105,23 @@ def _is_runs(scores: object) -> bool:
     )
 
 
-def _are_arrays(path: Path) -> bool:
+def _are_arrays(content: Any) -> bool:
     """Return whether JSON holds runs by algorithm and task, or nothing but lists."""
-    content = json_glance(path)
-    values = list(content.values()) if isinstance(content, dict) else []
+    values = list(content.values()) if isinstance(content, Mapping) else []
     return bool(values) and (
         all(map(_are_runs, values)) or all(isinstance(value, list) for value in values)
     )
 
 
-def _recognises(path: Path) -> bool:
-    if path.is_dir():
-        files = _files(path)
+def _recognises(source: Source) -> bool:
+    if source.is_folder:
+        files = _files(source.place)
         return bool(files) and all(
-            file.suffix.lower() in _BINARY or _are_arrays(file) for file in files
+            file.suffix.lower() in _BINARY or _are_arrays(Source(file).json) for file in files
         )
-    return path.is_file() and (path.suffix.lower() in _BINARY or _are_arrays(path))
+    if source.is_file and source.ending in _BINARY:
+        return True
+    return not source.names and _are_arrays(source.json)
 
 
 ARRAYS = Reader(
@@ -127,4 +132,5 @@ ARRAYS = Reader(
     read=_read,
     takes=frozenset({"metric"}),
     is_general=True,
+    in_memory=True,
 )

@@ -8,10 +8,9 @@ it, unless its records name it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from gnomon.scores.readers.files import json_content, json_glance, mapping_at
+from gnomon.scores.readers.files import mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.samples import (
     Log,
@@ -21,6 +20,7 @@ from gnomon.scores.readers.samples import (
     table_of_logs,
     told_by,
 )
+from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
 
 #: Samples, each with the name of its model.
@@ -35,11 +35,11 @@ def _reader(
 ) -> Reader:
     """Return the reader of a format: `samples` takes the content of a file and its name."""
 
-    def read(path: Path, wanted: ReadRequest) -> ScoreTable:
-        tool = description.partition(":")[0]
+    def read(source: Source, wanted: ReadRequest) -> ScoreTable:
+        path, tool = source.place, description.partition(":")[0]
         of_model: dict[str, list[Sample]] = {}
         with told_by(path, tool):
-            for model, sample in samples(json_content(path), path.stem):
+            for model, sample in samples(source.content(), source.stem):
                 of_model.setdefault(model, []).append(sample)
             logs = [
                 Log.of(own, path=path, model=model, subtask=name) for model, own in of_model.items()
@@ -49,7 +49,7 @@ def _reader(
     return Reader(
         name,
         description,
-        recognises=lambda path: is_content(json_glance(path)),
+        recognises=lambda source: is_content(source.json),
         read=read,
         takes=frozenset({"metric", "where"}),
         units="items",

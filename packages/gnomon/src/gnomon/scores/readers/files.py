@@ -7,11 +7,13 @@ Where it stumbles, the slower ``csv`` of the standard library names the line.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import math
 import re
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -24,12 +26,13 @@ from gnomon.errors import GnomonError, ScoreDataError, shortened
 from gnomon.scores.columns import Column, Rows, Texts, rows_of_frame
 from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of
 
+PARQUET = (".parquet", ".pq")
 #: Endings of files with a JSON object in each line.
 JSON_LINES = (".jsonl", ".ndjson")
 #: A longer first line is that of no table.
 _LONGEST_HEADER = 1_000_000
 #: As many lines are looked at for a header.
-_MOST_BLANK_LINES = 100
+_MOST_LINES_BEFORE = 100
 #: Number of rows that are read at a time; the first block determines which columns are numeric.
 _GLANCE, _CHUNK = 100, 200_000
 #: Texts of items may be long; the module has a limit for all of the process.
@@ -37,8 +40,14 @@ csv.field_size_limit(2**31 - 1)
 _OTHER_SEPARATORS = (";", "\t", ",")
 #: A number that is no label such as 007.
 _NUMBER = re.compile(r"[+-]?(?:(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf|nan)", re.I)
+#: A number with a decimal comma; three digits behind it may be thousands.
+_WITH_COMMA = re.compile(r"[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?")
+_PERHAPS_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
 
-_NOTHING = ("", "-", "–", "—", "na", "n/a", "nan", "null", "none", "?")
+_DECODER = json.JSONDecoder()
+_BLANKS = re.compile(r"\s*")
+#: Number of characters of a large JSON file that are read at a time.
+_PART = 1_000_000
 _PLAIN = r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"
 _SPREAD = r"(?:(?:±|\+/-|\\pm)\s*[\d.,]+\s*%?|\([\d.,]+\s*%?\))"
 #: As Markdown has it: bold or slanted, or with a star that points to a note.
@@ -46,9 +55,24 @@ _EMPHASIS = "*_"
 _REPORTED = re.compile(rf"({_PLAIN})\s*%?[{_EMPHASIS}]*\s*({_SPREAD})?\s*%?")
 
 
+def ending(path: Path) -> str:
+    """Return the ending of a name in small letters, without that of gzip."""
+    endings = [x.lower() for x in path.suffixes[-2:]]
+    return "".join(endings[:-1] if endings[-1:] == [".gz"] else endings[-1:])
+
+
+def opened(path: Path) -> IO[str]:
+    """Open a text file: plain or packed with gzip, in UTF-8 or, with its mark, in UTF-16."""
+    with path.open("rb") as file:
+        is_packed = file.read(2) == b"\x1f\x8b"
+    with gzip.open(path) if is_packed else path.open("rb") as binary:
+        encoding = "utf-16" if binary.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    return gzip.open(path, "rt", encoding=encoding) if is_packed else path.open(encoding=encoding)
+
+
 def read_columns(path: Path) -> tuple[Rows, Origin]:
     """Return the columns of a Parquet or a separated file, and where its rows come from."""
-    if path.suffix.lower() not in (".parquet", ".pq"):
+    if path.suffix.lower() not in PARQUET:
         return read_csv(path)
     data = io.BytesIO(_bytes(path))
     reader = _parquet_reader(path)
@@ -88,12 +112,21 @@ def parquet_names(path: Path) -> list[str]:
         return []
 
 
-def read_csv(path: Path, *, unnamed: str | None = None) -> tuple[Rows, Origin]:
-    """Return the columns of a comma- or tab-separated file, and where its rows come from.
+def read_csv(path: Path) -> tuple[Rows, Origin]:
+    """Return the columns of a separated file, and where its rows come from.
 
-    Rows and lines without any value are passed over, and so are columns without a name. A column
-    that holds numbers alone is numeric, unless its name is that of an algorithm, task or run.
+    Rows and lines without any value are passed over, and so are columns without a name, except for
+    a first one of texts: its name is "". A column that holds numbers alone is numeric, unless its
+    name is that of an algorithm, task or run. Between other separators than a comma, numbers may
+    have decimal commas.
     """
+    try:
+        return _read_csv(path)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ScoreDataError(f"{path}: the packed data are damaged ({error})") from None
+
+
+def _read_csv(path: Path) -> tuple[Rows, Origin]:
     _refuse_other_files(path)
     records = _Records(path)
     line, names = records.header()
@@ -113,19 +146,36 @@ def read_csv(path: Path, *, unnamed: str | None = None) -> tuple[Rows, Origin]:
                 raise ScoreDataError(f"{path}: expected a table with a header line") from None
             numeric -= bad
             has_gaps = True
-    labels = [name or f"\0{at}" for at, name in enumerate(names)]
-    table = dict(zip(labels, columns, strict=True))
-    if unnamed is not None and not names[0] and isinstance(columns[0], Texts) and columns[0].names:
-        first: dict[str, Column] = {unnamed: columns[0]}
-        table = first | {k: v for k, v in table.items() if k != "\x000"}
-    rows = Rows(table)
-    empty = np.ones(len(rows), bool)
+    if records.separator != ",":
+        columns = [_with_decimal_commas(column) for column in columns]
+    is_index = not names[0] and isinstance(columns[0], Texts) and bool(columns[0].names)
+    kept = {
+        name: _whole(column)
+        for at, (name, column) in enumerate(zip(names, columns, strict=True))
+        if name or (at == 0 and is_index)
+    }
+    rows, empty = Rows(kept), np.ones(len(columns[0]), bool)
     for column in columns:
         empty &= column.missing if isinstance(column, Texts) else np.isnan(column)
-    if empty.any():
-        rows = rows.take(~empty)
-    kept = {name: _whole(rows[name]) for name in rows.names if name[0] != "\0"}
-    return Rows(kept), Origin(str(path), lines=records.lines)
+    origin = Origin(str(path), lines=records.lines)
+    return (rows.take(~empty) if empty.any() else rows), origin
+
+
+def _with_decimal_commas(column: Column) -> Column:
+    """Return a column of texts as numbers, if all are and some have a decimal comma."""
+    if not isinstance(column, Texts):
+        return column
+    known = [x.strip() for x in column.names if x.strip().lower() not in MISSING_TEXTS]
+    some = [x for x in known if "," in x]
+    if not some or not all(map(_WITH_COMMA.fullmatch, known)):
+        return column
+    if all(map(_PERHAPS_THOUSANDS.fullmatch, some)):
+        return column
+    return column.mapped([_parsed(name.replace(",", ".")) for name in column.names])
+
+
+def _parsed(text: str) -> float:
+    return math.nan if text.strip().lower() in MISSING_TEXTS else float(text)
 
 
 def _numeric_columns(names: Sequence[str], glance: Sequence[Sequence[str]]) -> set[int]:
@@ -159,7 +209,7 @@ def _loaded(
         elif has_gaps:
             converters[at] = _parser(at, bad)
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in names]
-    with path.open(encoding="utf-8-sig") as file, warnings.catch_warnings():
+    with opened(path) as file, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "(?s).*contained no data")
         for _ in range(header):
             next(file)
@@ -195,10 +245,8 @@ def _parser(at: int, bad: set[int]) -> Callable[[str], float]:
 
     def number(text: str) -> float:
         try:
-            return float(text)
+            return _parsed(text)
         except ValueError:
-            if text.strip().lower() in MISSING_TEXTS:
-                return math.nan
             bad.add(at)
             raise
 
@@ -220,29 +268,51 @@ def header_names(path: Path) -> list[str]:
 
     It is a guess from the look of a file, and complains of nothing.
     """
-    header = header_line(path)
+    _, header, separator = _beginning(path)
     try:
-        names = next(csv.reader([header], delimiter=_separator(path)), [])
+        names = next(csv.reader([header], delimiter=separator), [])
     except csv.Error:
-        names = header.split(_separator(path))
+        names = header.split(separator)
     return [name.strip().strip('"') for name in names]
 
 
 def header_line(path: Path) -> str:
-    """Return the first line of a file with anything in it, empty if there is none."""
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        first = (file.readline(_LONGEST_HEADER) for _ in range(_MOST_BLANK_LINES))
-        return next((line for line in first if line.strip(", \t\r\n")), "")
+    """Return the line of headings of a file, empty if there is none."""
+    return _beginning(path)[1]
+
+
+def _beginning(path: Path) -> tuple[int, str, str]:
+    """Return the number of lines before the headings, their line, and what separates fields.
+
+    Before them may stand empty lines, the separator as Excel writes it, and comments after ``# ``.
+    """
+    separator = "\t" if ending(path) == ".tsv" else ","
+    try:
+        with opened(path) as file:
+            lines = [file.readline(_LONGEST_HEADER) for _ in range(_MOST_LINES_BEFORE)]
+    except (UnicodeError, EOFError, zlib.error):
+        with path.open(errors="replace") as file:
+            lines = [file.readline(_LONGEST_HEADER)]
+    n = 0
+    for at, line in enumerate(lines):
+        if line.startswith("sep=") and len(line.strip()) == len("sep=;"):
+            separator = line[len("sep=")]
+        elif line.strip(", \t\r\n") and not line.startswith("# "):
+            break
+        n = at + 1
+    header = lines[n] if n < len(lines) else ""
+    others = [x for x in _OTHER_SEPARATORS if x in header]
+    return n, header, others[0] if others and separator not in header else separator
 
 
 def are_summaries(names: Sequence[str]) -> bool:
-    """Return whether headings are those of means and deviations of runs, whose number is given."""
-    return {"mean", "std"} <= set(names) and not {"runs", "n"}.isdisjoint(names)
+    """Return whether headings are those of means and deviations of runs."""
+    return {"mean", "std"} <= set(names) and "score" not in names
 
 
 def is_table(path: Path) -> bool:
     """Return whether a path is a separated file, by its name."""
-    return path.suffix.lower() in (".csv", ".tsv") and path.is_file()
+    return ending(path) in (".csv", ".tsv", ".txt", ".tab") and path.is_file()
 
 
 def json_of(data: bytes, name: str) -> Any:
@@ -250,28 +320,28 @@ def json_of(data: bytes, name: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        reason = str(error)
-        if isinstance(error, json.JSONDecodeError):
-            is_cut = error.pos >= len(error.doc) or error.msg.startswith("Unterminated")
-            reason = f"it is cut off ({error})" if is_cut else reason
-        raise ScoreDataError(f"{name}: expected JSON; {reason}") from None
+        raise _no_json(error, name) from None
+
+
+def _no_json(error: ValueError | RecursionError, name: str) -> ScoreDataError:
+    """Return the error about what is no JSON, or is not there to its end."""
+    reason = str(error)
+    if isinstance(error, json.JSONDecodeError):
+        is_cut = error.pos >= len(error.doc) or error.msg.startswith("Unterminated")
+        reason = f"it is cut off ({error})" if is_cut else reason
+    return ScoreDataError(f"{name}: expected JSON; {reason}")
 
 
 def json_content(path: Path) -> Any:
     """Return what a JSON file holds; of JSON lines the list of their objects."""
-    if path.suffix.lower() in JSON_LINES:
+    if ending(path) in JSON_LINES:
         return list(json_lines(path))
-    return json_of(_bytes(path), str(path))
-
-
-def json_glance(path: Path) -> Any:
-    """Return the same, of lines the first alone; None if a file holds no JSON."""
     try:
-        if path.suffix.lower() in JSON_LINES and path.is_file():
-            return list(islice(json_lines(path), 1))
-        return json_content(path) if path.suffix.lower() == ".json" and path.is_file() else None
-    except ScoreDataError:
-        return None
+        return json_of(_bytes(path), str(path))
+    except ScoreDataError as error:
+        if "Extra data: line 2" not in str(error):
+            raise
+        return list(json_lines(path))  # lines in spite of the name
 
 
 def json_object(path: Path) -> dict[str, Any]:
@@ -285,7 +355,7 @@ def json_object(path: Path) -> dict[str, Any]:
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the object of each line of a file, empty lines left out."""
     try:
-        with path.open("rb") as file:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.strip():
                     continue
@@ -297,8 +367,87 @@ def json_lines(path: Path) -> Iterator[dict[str, Any]]:
                     message = f"{path}, line {number}: expected a JSON object, found {kind}"
                     raise ScoreDataError(message)
                 yield found
-    except OSError as error:
-        raise ScoreDataError(f"{path}: cannot read this file: {error.strerror}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ScoreDataError(f"{path}: cannot read this file: {reason}") from None
+
+
+class JsonParts:
+    """The parts of a large JSON file, of which one is in memory at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._text, self._at = "", 0
+
+    def items(self, name: str | None = None) -> Iterator[tuple[str, Any]]:
+        """Yield what a file holds in its order: entries of the object, or elements of the list.
+
+        Each comes with its key; elements of the list that stands under `name` come one by one.
+        """
+        with opened(self._path) as self._file:
+            try:
+                if self._next() == "[":
+                    yield from (("", item) for item in self._list())
+                    return
+                self._take("{")
+                while self._next() == '"':
+                    key = self._value()
+                    self._take(":")
+                    if key == name and self._next() == "[":
+                        yield from ((key, item) for item in self._list())
+                    else:
+                        yield key, self._value()
+                    if self._next() == ",":
+                        self._at += 1
+                self._take("}", "Expecting property name enclosed in double quotes")
+            except (ValueError, RecursionError) as error:
+                raise _no_json(error, str(self._path)) from None
+
+    def _list(self) -> Iterator[Any]:
+        self._take("[")
+        while self._next() != "]":
+            yield self._value()
+            if self._next() == ",":
+                self._at += 1
+            elif self._next() != "]":
+                self._take(",")
+        self._at += 1
+
+    def _value(self) -> Any:
+        """Return the value that begins here."""
+        self._next()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except ValueError:
+                if not self._more():
+                    raise
+                continue
+            # A number goes on, perhaps, where the text ends.
+            if end < len(self._text) or not self._more():
+                self._at = end
+                return value
+
+    def _next(self) -> str:
+        """Return the next character that is no blank, "" at the end of the file."""
+        while True:
+            found = _BLANKS.match(self._text, self._at)
+            self._at = found.end() if found else self._at
+            if self._at < len(self._text) or not self._more():
+                return self._text[self._at : self._at + 1]
+
+    def _take(self, character: str, message: str = "") -> None:
+        if self._next() != character:
+            message = message or f"expected {character!r}"
+            raise json.JSONDecodeError(message, self._text, self._at)
+        self._at += 1
+
+    def _more(self) -> bool:
+        """Read on, as much as there is already or more; return whether there was anything."""
+        rest = self._text[self._at :]
+        more = self._file.read(max(_PART, len(rest)))
+        self._text, self._at = rest + more, 0
+        return bool(more)
 
 
 def mapping_at(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -318,7 +467,7 @@ def reported_number(text: object) -> float | None:
     if isinstance(text, int | float):
         return None if math.isinf(text) else float(text)
     plain = _bare(text)
-    if plain.lower() in _NOTHING:
+    if plain.lower() in MISSING_TEXTS:
         return math.nan
     found = _REPORTED.fullmatch(plain)
     try:
@@ -350,14 +499,6 @@ def _bare(text: object) -> str:
     return plain.strip(_EMPHASIS).strip() or plain
 
 
-def _separator(path: Path) -> str:
-    """Return what separates fields: by the ending, else by the header, which has no comma then."""
-    usual = "\t" if path.suffix.lower() == ".tsv" else ","
-    header = header_line(path)
-    others = [x for x in _OTHER_SEPARATORS if x in header]
-    return others[0] if others and usual not in header else usual
-
-
 def _refuse_other_files(path: Path) -> None:
     if path.exists() and not path.is_file():
         raise ScoreDataError(f"{path}: expected a file of scores; this is none")
@@ -373,7 +514,11 @@ def _refuse_other_files(path: Path) -> None:
 def _bytes(path: Path) -> bytes:
     """Return what a file holds."""
     _refuse_other_files(path)
-    return path.read_bytes()
+    data = path.read_bytes()
+    try:
+        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise ScoreDataError(f"{path}: the packed data are damaged ({error})") from None
 
 
 class _Records:
@@ -381,18 +526,20 @@ class _Records:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.separator = _separator(path)
+        self._before, _, self.separator = _beginning(path)
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the records with any value in them."""
-        line = 1
-        with self._path.open(encoding="utf-8-sig") as text:  # all ends of lines as one
-            reader = csv.reader(text, delimiter=self.separator, strict=True)
+        line = 1 + self._before
+        with opened(self._path) as text:  # all ends of lines as one
+            reader = csv.reader(
+                islice(text, self._before, None), delimiter=self.separator, strict=True
+            )
             try:
                 for record in reader:
                     if any(record):
                         yield line, record
-                    line = reader.line_num + 1
+                    line = 1 + self._before + reader.line_num
             except UnicodeDecodeError:
                 raise self._not_utf8() from None
             except csv.Error as error:
@@ -433,16 +580,14 @@ class _Records:
         return ScoreDataError(f"{self._path}, line {line}: {shortened(message, 200)}")
 
     def _not_utf8(self) -> ScoreDataError:
-        data = self._path.read_bytes()
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return ScoreDataError(f"{self._path}: expected UTF-8 text, found UTF-16")
+        data = _bytes(self._path)
         try:
             data.decode()
         except UnicodeDecodeError as error:
             line = len((data[: error.start] + b"?").splitlines())
-            found = f"expected UTF-8 text, found the byte 0x{data[error.start]:02x}"
-            return self.error(line, found)
-        raise AssertionError("decoded in one piece, but not in several")
+            found = f"found the byte 0x{data[error.start]:02x}: save the file as UTF-8"
+            return self.error(line, f"expected UTF-8 text, {found}")
+        return ScoreDataError(f"{self._path}: expected UTF-8 text, found another encoding")
 
 
 def _in_words(error: csv.Error) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import ScoreDataError, counted, joined, note, option
-from gnomon.scores.readers.files import json_content, json_object, mapping_at
+from gnomon.scores.readers.files import JsonParts, json_content, json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.samples import (
     Log,
@@ -24,6 +24,7 @@ from gnomon.scores.readers.samples import (
     read_each,
     table_of_logs,
 )
+from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
 
 STATS = "per_instance_stats.json"
@@ -42,8 +43,9 @@ _NO_SCORES = re.compile(r"(num_|finish_reason_|prompt_|inference_|training_|batc
 _OF_MODEL = re.compile(r"(?:^|(?<=[:,]))model(?:_deployment)?=[^,]*,?")
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a run, or every one in a folder, up to two folders deep."""
+    path = source.place
     folder = path if path.is_dir() else path.parent
     files = [file for deep in DEPTHS for file in sorted(folder.glob(f"{deep}{STATS}"))]
     logs = read_each(files, _log, "HELM")
@@ -64,15 +66,18 @@ def _log(path: Path) -> Log:
     if not (isinstance(model, str) and isinstance(spec.get("name"), str)):
         raise ScoreDataError(f"{place}: expected name and adapter_spec.model of a run of HELM")
     texts = _inputs(path.with_name("scenario_state.json"))
-    instances = json_content(path)
-    if not all(isinstance(x, dict) and "instance_id" in x for x in instances):
-        raise ScoreDataError(f"{path}: expected objects with an instance_id")
-    plain = [x for x in instances if x.get("perturbation") is None]
-    if len(plain) < len(instances):
-        n = counted(len(instances) - len(plain), "perturbed instance")
-        note(f"{path.parent.name}: {n} left out")
+    samples, n_perturbed = [], 0
+    for _, instance in JsonParts(path).items():
+        if not (isinstance(instance, dict) and "instance_id" in instance):
+            raise ScoreDataError(f"{path}: expected objects with an instance_id")
+        if instance.get("perturbation") is None:
+            samples.append(_sample(instance, texts))
+        else:
+            n_perturbed += 1
+    if n_perturbed:
+        note(f"{path.parent.name}: {counted(n_perturbed, 'perturbed instance')} left out")
     log = Log.of(
-        (_sample(instance, texts) for instance in plain),
+        samples,
         path=path,
         model=model,
         subtask=_OF_MODEL.sub("", spec["name"]).rstrip(",:"),
@@ -121,10 +126,11 @@ def _sample(instance: Mapping[str, Any], texts: Mapping[str, dict[str, str]]) ->
 
 def _inputs(path: Path) -> dict[str, dict[str, str]]:
     """Return the columns of the texts of instances; none if the file is absent."""
-    found = {}
-    states = json_object(path).get("request_states") if path.is_file() else None
-    for state in states or []:
-        instance = mapping_at(state, "instance")
+    found: dict[str, dict[str, str]] = {}
+    if not path.is_file():
+        return found
+    for name, state in JsonParts(path).items("request_states"):
+        instance = mapping_at(state, "instance") if name == "request_states" else {}
         given = instance.get("input")
         text = given.get("text") if isinstance(given, dict) else given
         if isinstance(text, str) and instance.get("perturbation") is None:
@@ -132,7 +138,8 @@ def _inputs(path: Path) -> dict[str, dict[str, str]]:
     return found
 
 
-def _recognises(path: Path) -> bool:
+def _recognises(source: Source) -> bool:
+    path = source.place
     if path.is_dir():
         return any(next(path.glob(f"{deep}{STATS}"), None) for deep in DEPTHS)
     return path.name == STATS

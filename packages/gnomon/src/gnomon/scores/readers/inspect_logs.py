@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import GnomonError, ScoreDataError, counted, note, option
-from gnomon.scores.readers.files import json_object, json_of, mapping_at
+from gnomon.scores.readers.files import JsonParts, json_of, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.samples import (
     Log,
@@ -30,6 +30,7 @@ from gnomon.scores.readers.samples import (
     read_each,
     table_of_logs,
 )
+from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
 
 #: Where logs lie below a folder.
@@ -53,8 +54,9 @@ _ZSTANDARD = 93
 _HEADER = struct.Struct("<4s22xHH")
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a log, or every one in a folder, up to two folders deep."""
+    path = source.place
     files = [path]
     if path.is_dir():
         every = [file for deep in DEPTHS for file in sorted(path.glob(f"{deep}*"))]
@@ -69,17 +71,16 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
 def _log(path: Path) -> Log:
     if path.suffix == ".eval":
         with closing(_Archive(path)) as archive:
-            head, samples = _head(archive), list(_of_archive(archive))
+            head, samples = _head(archive), list(map(_sample, _of_archive(archive)))
     else:
-        head = json_object(path)
-        samples = head.get("samples") or []
+        head, samples = _of_json(path)
     about, results = mapping_at(head, "eval"), mapping_at(head, "results")
     model, task = about.get("model"), about.get("task")
     if not (isinstance(model, str) and isinstance(task, str)):
         raise ScoreDataError(f"{path}: expected a log of inspect with eval.model and eval.task")
     _say_what_lacks(path, head, len(samples))
     log = Log.of(
-        map(_sample, samples),
+        samples,
         path=path,
         model=model,
         subtask=task,
@@ -91,6 +92,18 @@ def _log(path: Path) -> Log:
     for entry in told if isinstance(told, list) else []:
         _compare(log, entry)
     return log
+
+
+def _of_json(path: Path) -> tuple[dict[str, Any], list[Sample]]:
+    """Return what a log in JSON states of all, and its samples, of which one is whole at a time."""
+    head: dict[str, Any] = {}
+    samples = []
+    for name, value in JsonParts(path).items("samples"):
+        if name == "samples" and value is not None:
+            samples.append(_sample(value))
+        elif name != "reductions":
+            head[name] = value
+    return head, samples
 
 
 def _compare(log: Log, entry: Mapping[str, Any]) -> None:
@@ -228,7 +241,8 @@ def _is_log(path: Path) -> bool:
         return False
 
 
-def _recognises(path: Path) -> bool:
+def _recognises(source: Source) -> bool:
+    path = source.place
     if not path.is_dir():
         return path.suffix == ".eval" or _is_log(path)
     return any(_is_log(file) for deep in DEPTHS for file in path.glob(f"{deep}*"))

@@ -31,13 +31,14 @@ from gnomon.scores.readers.samples import (
     table_of_logs,
     told_by,
 )
+from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
 
 #: Where results lie below the folder that the harness was given.
 DEPTHS = ("", "*/", "*/*/")
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a file, or every ``results*.json`` of a folder: one score for each task.
 
     Further files of one model are further runs. Where the harness gives the standard error of a
@@ -45,7 +46,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     row. The score of a group, such as ``mmlu``, is left out where a subtask has a score itself.
     ``acc`` finds ``acc,none``; under several filters the filter belongs to the name.
     """
-    metric = wanted.metric or "acc"
+    path, metric = source.place, wanted.metric or "acc"
     records: list[dict[str, Any]] = []
     n_runs: Counter[str] = Counter()
     directions = set()
@@ -162,15 +163,10 @@ def _subtasks(group: str, subtasks: Mapping[str, list[str]]) -> set[str]:
     return found - {group}
 
 
-def _recognises(path: Path) -> bool:
-    if path.is_dir():
-        return bool(_below(path))
-    if path.suffix.lower() != ".json":
-        return False
-    try:
-        return "results" in json_object(path)
-    except ScoreDataError:
-        return False
+def _recognises(source: Source) -> bool:
+    if source.is_folder:
+        return bool(_below(source.place))
+    return isinstance(source.json, dict) and "results" in source.json
 
 
 LM_EVAL = Reader(
@@ -183,8 +179,9 @@ LM_EVAL = Reader(
 )
 
 
-def _read_samples(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read_samples(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a file of samples, or every one in a folder, up to two folders deep."""
+    path = source.place
     files = [path]
     if path.is_dir():
         every = [file for deep in DEPTHS for file in path.glob(f"{deep}samples_*.jsonl")]
@@ -380,16 +377,13 @@ def _names_by_content(rows: Rows, known: dict[tuple[str, int], str]) -> list[str
     return found
 
 
-def _recognises_samples(path: Path) -> bool:
+def _recognises_samples(source: Source) -> bool:
     """Return whether the first line of a file, or the name of one in a folder, is of samples."""
-    if path.is_dir():
-        return any(next(path.glob(f"{deep}samples_*.jsonl"), None) for deep in DEPTHS)
-    try:
-        return (
-            path.suffix == ".jsonl" and {"doc_id", "metrics"} <= next(json_lines(path), {}).keys()
-        )
-    except ScoreDataError:
-        return False
+    if source.is_folder:
+        folder = source.place
+        return any(next(folder.glob(f"{deep}samples_*.jsonl"), None) for deep in DEPTHS)
+    first = source.json[:1] if source.ending == ".jsonl" and source.json else [{}]
+    return {"doc_id", "metrics"} <= set(first[0])
 
 
 LM_EVAL_SAMPLES = Reader(

@@ -1,6 +1,6 @@
-"""Readers of score files, and which one of them recognises a file.
+"""Readers of scores, and which one of them recognises a source.
 
-A reader is a record: a name, what it reads, whether it recognises a path by its look, and a
+A reader is a record: a name, what it reads, whether it recognises a source by its look, and a
 function that reads it. Those of this package are named in :data:`BUILT_IN`; other packages add
 theirs under the entry-point group ``gnomon.readers``.
 """
@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gnomon.errors import ScoreDataError, UnknownNameError, listed, reading
-from gnomon.scores.readers.files import header_names, is_table, json_content
+from gnomon.scores.readers.files import is_table
+from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.scores.tidy import REQUIRED
 
@@ -47,7 +48,6 @@ BUILT_IN = (
     "gnomon.scores.readers.tables:ITEM_FILE",
     "gnomon.scores.readers.wide:PIVOT",
     "gnomon.scores.readers.lm_eval:LM_EVAL",
-    "gnomon.scores.readers.tables:RECORDS",
     "gnomon.scores.readers.arrays:ARRAYS",
     "gnomon.scores.readers.wide:WIDE",
     "gnomon.scores.readers.tables:TIDY",
@@ -72,8 +72,8 @@ class ReadRequest:
 
     Parameters
     ----------
-    metric, curves, where, columns, run_names, columns_are, higher_is_better, count_empty, units, \
-    within_run, window
+    metric, curves, where, columns, run_names, columns_are, higher_is_better, units, within_run, \
+    window
         As in :func:`read_scores`.
     """
 
@@ -84,7 +84,6 @@ class ReadRequest:
     run_names: str | None = None
     columns_are: ColumnsAre | None = None
     higher_is_better: bool | None = None
-    count_empty: bool = True
     units: Units | None = None
     within_run: str | None = None
     window: int | None = None
@@ -97,7 +96,7 @@ class ReadRequest:
 
 @dataclass(frozen=True)
 class Reader:
-    """A format of score files: how it is recognised, and how it is read.
+    """A format of scores: how it is recognised, and how it is read.
 
     Parameters
     ----------
@@ -106,10 +105,11 @@ class Reader:
     description : str
         What it reads, as part of a sentence.
     recognises : callable
-        Whether a path looks like this format: cheaply, and without an error. The path may not
-        exist.
+        Whether a :class:`Source` looks like this format: cheaply, and without an error. There may
+        be nothing at its ``path``.
     read : callable
-        The scores that lie there; a :class:`gnomon.errors.ScoreDataError` describes an error.
+        The scores of a source and a :class:`ReadRequest`; a
+        :class:`gnomon.errors.ScoreDataError` describes an error.
     takes : frozenset of str
         Those of ``metric``, ``where``, ``columns``, ``run_names`` and ``columns_are`` that have a
         meaning for this format.
@@ -120,27 +120,30 @@ class Reader:
         What a task of its tables is. One of items is not asked where tasks are wanted.
     step : str
         What a step of its learning curves is, such as an episode.
+    in_memory : bool
+        Whether it reads tables in memory too, whose ``path`` is None.
 
     Examples
     --------
     >>> reader = Reader(
     ...     "numbers", "a file of numbers, one a line",
-    ...     recognises=lambda path: path.suffix == ".numbers",
-    ...     read=lambda path, wanted: ScoreTable.from_arrays(
-    ...         {path.stem: [[float(line)] for line in path.read_text().splitlines()]}),
+    ...     recognises=lambda source: source.ending == ".numbers",
+    ...     read=lambda source, wanted: ScoreTable.from_arrays(
+    ...         {source.stem: [[float(line)] for line in source.path.read_text().splitlines()]}),
     ... )
-    >>> reader.recognises(Path("dqn.numbers"))
+    >>> reader.recognises(Source(Path("dqn.numbers")))
     True
     """
 
     name: str
     description: str
-    recognises: Callable[[Path], bool]
-    read: Callable[[Path, ReadRequest], ScoreTable]
+    recognises: Callable[[Source], bool]
+    read: Callable[[Source, ReadRequest], ScoreTable]
     takes: frozenset[str] = frozenset()
     is_general: bool = False
     units: Units = "tasks"
     step: str = "step"
+    in_memory: bool = False
 
 
 def available_readers() -> dict[str, str]:
@@ -154,44 +157,46 @@ def available_readers() -> dict[str, str]:
     return {reader.name: reader.description for reader in _readers()}
 
 
-def read_with(reader: Reader, path: Path, wanted: ReadRequest) -> ScoreTable:
+def read_with(reader: Reader, source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read one source with the reader of its format."""
     for name, what in _NEEDS.items():
         if getattr(wanted, name) and name not in reader.takes:
-            raise ScoreDataError(f"{path}: the format {reader.name!r} has no {what}")
-    table = reader.read(path, wanted)
+            raise ScoreDataError(f"{source}: the format {reader.name!r} has no {what}")
+    table = reader.read(source, wanted)
     asked = wanted.higher_is_better
     if asked is not None and table.higher_is_better != asked:
         direction = "higher" if table.higher_is_better else "lower"
-        raise ScoreDataError(f"{path}: {direction} is better there; expected no other direction")
+        raise ScoreDataError(f"{source}: {direction} is better there; expected no other direction")
     return table
 
 
-def recognised(path: Path, wanted: ReadRequest, format: str | None) -> Reader:
-    """Return the named reader, the one that recognises a path, or the first apt general one."""
+def recognised(source: Source, wanted: ReadRequest, format: str | None = None) -> Reader:
+    """Return the named reader, the one that recognises a source, or the first apt general one."""
     if format is not None:
         return _named(format)
-    if not wanted.columns_are and wanted.units != "items" and is_tidy(path):
+    if not wanted.columns_are and wanted.units != "items" and is_tidy(source):
         return _tidy()
-    _refuse_endings(path)
+    _refuse_endings(source)
     if wanted.columns_are is not None:
         return _named("pivot")
     every = [r for r in _readers() if wanted.units != "tasks" or r.units == "tasks"]
-    found = _recognising(path, [reader for reader in every if not reader.is_general])
+    found = _recognising(source, [reader for reader in every if not reader.is_general])
     if len(found) > 1:
         names = " and ".join(repr(reader.name) for reader in found)
         raise ScoreDataError(
-            f"{path}: recognised as {names}; expected one format: "
-            f"{reading(str(path), format=found[0].name)} names it"
+            f"{source}: recognised as {names}; expected one format: "
+            f"{reading(str(source), format=found[0].name)} names it"
         )
-    found = found or _recognising(path, [reader for reader in every if reader.is_general])
+    found = found or _recognising(source, [reader for reader in every if reader.is_general])
     others = [r for r in _readers() if r not in every and r.name != "items"]
-    logs = _recognising(path, others) if path.exists() else []
+    logs = _recognising(source, others)
     # Beside samples of lm-eval lie results, which are of tasks.
     if logs and "lm-eval" not in [reader.name for reader in found]:
-        raise ScoreDataError(f"{path}: expected tasks, found items of the format {logs[0].name!r}")
+        raise ScoreDataError(
+            f"{source}: expected tasks, found items of the format {logs[0].name!r}"
+        )
     if not found:
-        raise _unknown_format(path)
+        raise _unknown_format(source)
     # Of several general readers, the first that takes the options.
     needed = [name for name in _NEEDS if getattr(wanted, name)]
     chosen = next((reader for reader in found if reader.takes.issuperset(needed)), found[0])
@@ -199,47 +204,58 @@ def recognised(path: Path, wanted: ReadRequest, format: str | None) -> Reader:
     return _named("items") if wanted.units == "items" and chosen.name == "tidy" else chosen
 
 
-def _recognising(path: Path, readers: Sequence[Reader]) -> list[Reader]:
-    """Return the readers that recognise a path; a log of inspect by its head alone."""
-    inspect = [reader for reader in readers if reader.name == "inspect"]
-    if inspect and path.is_file() and inspect[0].recognises(path):
-        return inspect
-    return [reader for reader in readers if reader.recognises(path)]
+def _recognising(source: Source, readers: Sequence[Reader]) -> list[Reader]:
+    """Return the readers that recognise a source; of large logs, those that need a glance alone."""
+    if source.path is None:
+        return [reader for reader in readers if reader.in_memory and reader.recognises(source)]
+    logs = [reader for reader in readers if reader.name in ("inspect", "helm")]
+    found = [reader for reader in logs if source.is_file and reader.recognises(source)]
+    return found or [reader for reader in readers if reader.recognises(source)]
 
 
-def _refuse_endings(path: Path) -> None:
+_PICKLES = (
+    "pickles are not read, since they run code when they are opened: load it in Python and pass "
+    "the arrays or the data frame, or save a CSV file"
+)
+_SHEETS = "spreadsheets are not read: save the sheet as CSV, or pass the frame of pandas.read_excel"
+_FRAMES = "such files are not read: pass the data frame in Python, or write CSV or Parquet"
+#: Why files of some endings are never read.
+_REFUSED = {
+    **dict.fromkeys((".pkl", ".pickle", ".pt", ".pth", ".joblib"), _PICKLES),
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), _SHEETS),
+    **dict.fromkeys((".feather", ".arrow", ".ipc", ".h5", ".hdf5", ".db", ".sqlite"), _FRAMES),
+    **dict.fromkeys((".zip", ".tar", ".tgz", ".bz2", ".xz", ".7z"), "unpack this archive first"),
+    **dict.fromkeys((".md", ".tex", ".html", ".pdf"), "documents are not read: copy the table to "
+                    "a CSV file"),
+    **dict.fromkeys((".yaml", ".yml"), f"YAML is not read: write {_RECORDS}"),
+}  # fmt: skip
+
+
+def _refuse_endings(source: Source) -> None:
     """Refuse files of formats that are never read, and give the reason."""
-    ending = path.suffix.lower() if path.is_file() else ""
-    if ending in (".pkl", ".pickle", ".pt", ".pth", ".joblib"):
-        raise ScoreDataError(
-            f"{path}: pickles are not read, since they run code when they are opened: load it in "
-            "Python and pass the arrays or the data frame, or save a CSV file"
-        )
-    if ending in (".yaml", ".yml"):
-        raise ScoreDataError(f"{path}: YAML is not read: write {_RECORDS}")
+    if source.is_file and source.ending in _REFUSED:
+        raise ScoreDataError(f"{source}: {_REFUSED[source.ending]}")
 
 
-def _unknown_format(path: Path) -> ScoreDataError:
+def _unknown_format(source: Source) -> ScoreDataError:
     """Return the error about a source that no reader recognises."""
-    if not path.exists():
-        return ScoreDataError(f"{path}: expected a file of scores; there is none")
-    if path.suffix.lower() == ".json":
-        content = json_content(path)
+    if source.path is not None and not source.path.exists():
+        return ScoreDataError(f"{source}: expected a file of scores; there is none")
+    if source.path is None or source.ending == ".json":
+        content = source.content()
         keys = f"the keys {listed(content, 4)}" if isinstance(content, dict) else "a list"
         return ScoreDataError(
-            f"{path}: expected scores in JSON of a known format, found {keys}; the nearest format "
-            f"is {_RECORDS}"
+            f"{source}: expected scores in JSON of a known format, found {keys}; the nearest "
+            f"format is {_RECORDS}"
         )
     names = ", ".join(sorted(available_readers()))
-    return ScoreDataError(f"{path}: expected scores in a known format ({names}); found none")
+    return ScoreDataError(f"{source}: expected scores in a known format ({names}); found none")
 
 
-def is_tidy(path: Path) -> bool:
-    """Return whether a file has the columns of a tidy file, by these very names."""
-    try:
-        return is_table(path) and set(header_names(path)).issuperset(REQUIRED)
-    except OSError:
-        return False
+def is_tidy(source: Source) -> bool:
+    """Return whether a table has the columns of a tidy file, by these very names."""
+    has_names = source.path is None or is_table(source.path)
+    return has_names and set(source.names).issuperset(REQUIRED)
 
 
 def _tidy() -> Reader:
@@ -250,18 +266,19 @@ def _tidy() -> Reader:
 
 def reader_of(path: Path) -> Reader | None:
     """Return the specific reader that recognises a path; None if there is none."""
-    if is_tidy(path):
+    source = Source(path)
+    if is_tidy(source):
         return None
-    found = _recognising(path, [reader for reader in _readers() if not reader.is_general])
+    found = _recognising(source, [reader for reader in _readers() if not reader.is_general])
     return found[0] if found else None
 
 
 def is_recognised(path: Path) -> bool:
     """Return whether a reader recognises what lies in a place, or the name of a data set."""
-    if is_tidy(path):
-        return True
-    there = path.exists()
-    return any(r.recognises(path) for r in _readers() if there or not r.is_general)
+    source, there = Source(path), path.exists()
+    return is_tidy(source) or any(
+        r.recognises(source) for r in _readers() if there or not r.is_general
+    )
 
 
 def _named(name: str) -> Reader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,8 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import UnknownNameError, listed, note
-from gnomon.scores.readers.files import (
-    are_summaries,
-    header_names,
-    is_table,
-    read_csv,
-    reported_number,
-)
+from gnomon.scores.readers.files import are_summaries, reported_number
+from gnomon.scores.readers.source import Source
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.scores.tidy import Origin, matching_rows, renamed_columns
 
@@ -67,18 +62,18 @@ class SummaryTable:
 
 
 def read_summaries(
-    path: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Any,
     *,
     where: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     keep_apart: str | None = None,
 ) -> SummaryTable:
-    r"""Read a table of summaries: columns algorithm, task, mean, std and runs (or n).
+    r"""Read a table of summaries: columns algorithm, task, mean, std and runs (or n, count).
 
     Parameters
     ----------
-    path : path
-        A comma-separated file.
+    source : path, data frame, mapping or list of records
+        A file, or a table as :class:`ScoreTable` takes it.
     where : mapping, optional
         Values that a row must have.
     columns : mapping, optional
@@ -106,11 +101,13 @@ def read_summaries(
     ...     read_summaries(path).mean
     array([[20.1]])
     """
-    raw, origin = read_csv(Path(path))
+    is_path = isinstance(source, str | os.PathLike)
+    raw, origin = (Source(Path(source)) if is_path else Source(None, source)).table()
     raw = renamed_columns(raw, columns or {}, origin)
-    if "runs" not in raw and "n" in raw:
-        raw = raw.with_columns({"runs": raw["n"]}).but("n")
-        origin.called["runs"] = "n"
+    of_runs = next((name for name in ("n", "count") if name in raw and "runs" not in raw), None)
+    if of_runs is not None:
+        raw = raw.with_columns({"runs": raw[of_runs]}).but(of_runs)
+        origin.called["runs"] = of_runs
     for name in (*_SUMMARY, *([] if keep_apart is None else [keep_apart])):
         if name not in raw.names:
             raise origin.error(f"missing column {name!r}; found {', '.join(raw.names)}")
@@ -182,6 +179,12 @@ def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
     return _on_tasks(cells, table.shared_tasks())
 
 
-def holds_summaries(path: Path) -> bool:
-    """Return whether a file has means and standard deviations in the place of runs."""
-    return is_table(path) and are_summaries(header_names(path))
+def holds_summaries(source: Any) -> bool:
+    """Return whether a file or table has means and standard deviations in the place of runs."""
+    if isinstance(source, str | os.PathLike):
+        return are_summaries(Source(Path(source)).names)
+    first = source[0] if isinstance(source, list) and source else source
+    names = getattr(first, "column_names", getattr(first, "columns", first))
+    return not isinstance(first, ScoreTable) and are_summaries(
+        list(map(str, names)) if isinstance(names, Iterable) else []
+    )

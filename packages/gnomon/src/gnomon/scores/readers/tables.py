@@ -1,4 +1,4 @@
-"""Tables with a row for each score: tidy files, files of items, and records in JSON.
+"""Tables with a row for each score: tidy ones, and those of items.
 
 Columns are known by their usual names. A table with a column of models and one of items is of
 items; any other is of tasks.
@@ -28,20 +28,10 @@ from gnomon.errors import (
     shortened,
 )
 from gnomon.files import write_atomically
-from gnomon.scores.columns import Column, Rows, Texts, rows_of_records
-from gnomon.scores.readers.files import (
-    JSON_LINES,
-    are_summaries,
-    header_names,
-    is_table,
-    json_content,
-    json_glance,
-    json_lines,
-    parquet_names,
-    read_columns,
-    reported_number,
-)
+from gnomon.scores.columns import Column, Rows, Texts
+from gnomon.scores.readers.files import JSON_LINES, are_summaries, reported_number
 from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import (
     PERHAPS_ITEMS,
@@ -150,11 +140,12 @@ def _are_items(names: Sequence[str]) -> bool:
     return not (lower.isdisjoint(_OF_ITEMS["algorithm"]) or lower.isdisjoint(known))
 
 
-def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str = "") -> ScoreTable:
+def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Return a tidy table; the columns of :data:`_ABOUT`, if they hold one value, describe it.
 
     A file with a column ``metric`` of several values holds several scores, of which one is named.
     """
+    raw, origin = source.table()
     named, where, metric = dict(wanted.columns), dict(wanted.where), wanted.metric
     is_column = metric in raw
     if metric is not None and is_column and metric not in SPECIAL:
@@ -172,7 +163,7 @@ def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str = "") ->
         )
     rows = with_usual_names(raw, named, origin)
     if is_column:
-        rows = _with_single(rows, origin)
+        rows = _with_single(rows, source)
     if not {"algorithm", "task", "score"} <= set(rows.names):
         raise missing_columns(raw, origin, rows.names)
     _say_usual(raw, rows, named, origin)
@@ -181,22 +172,21 @@ def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str = "") ->
         raise origin.error("expected rows of scores, found none")
     about, rows = _about(rows, origin)
     better = wanted.higher_is_better
-    name = Path(origin.file or "").name
     table = ScoreTable(
         rows,
         about.get("metric", metric if is_column and metric else "score"),
         about.get("unit"),
         about.get("direction", "higher") == "higher" if better is None else better,
-        (f"read from {name}{tool and f' ({tool})'}",),
+        origin.provenance(),
     )
-    if np.isnan(rows["score"]).all():
+    if origin.file and np.isnan(rows["score"]).all():
         raise origin.error(f"column 'score': all {len(rows):,} scores are empty")
     if about.get("units") == "items":
         table = replace(table, units="items", cluster=about.get("cluster_column"))
     return table
 
 
-def _with_single(raw: Rows, origin: Origin) -> Rows:
+def _with_single(raw: Rows, source: Source) -> Rows:
     """Return rows with the name of the file for an algorithm or a task that no column gives.
 
     Only where the score is named: else a table of tasks may look so.
@@ -204,10 +194,9 @@ def _with_single(raw: Rows, origin: Origin) -> Rows:
     absent = [name for name in ("algorithm", "task") if name not in raw]
     if len(absent) != 1 or "run" not in raw:
         return raw
-    stem = Path(origin.file or "").stem
-    note(f"{Path(origin.file or '').name}: no column names the {absent[0]}: all rows are read as "
-          f"of one, {stem!r}")  # fmt: skip
-    return raw.with_columns({absent[0]: Texts.repeated(stem, len(raw))})
+    name = source.table()[1].name
+    note(f"{name}: no column names the {absent[0]}: all rows are read as of one, {source.stem!r}")
+    return raw.with_columns({absent[0]: Texts.repeated(source.stem, len(raw))})
 
 
 def _say_usual(raw: Rows, rows: Rows, named: Mapping[str, str], origin: Origin) -> None:
@@ -219,7 +208,7 @@ def _say_usual(raw: Rows, rows: Rows, named: Mapping[str, str], origin: Origin) 
     if found:
         columns = joined([repr(name) for name in found.values()])
         what = f"column {columns} is" if len(found) == 1 else f"columns {columns} are"
-        note(f"{Path(origin.file or '').name}: {what} read as {joined([*found])}")
+        note(f"{origin.name}: {what} read as {joined([*found])}")
 
 
 def _about(rows: Rows, origin: Origin) -> tuple[dict[str, str], Rows]:
@@ -242,13 +231,14 @@ def _about(rows: Rows, origin: Origin) -> tuple[dict[str, str], Rows]:
     return about, rows
 
 
-def _of_items(raw: Rows, origin: Origin, wanted: ReadRequest) -> ScoreTable:
+def _read_items(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Return the table of items that columns hold, by the names that such columns usually have.
 
     Without a column of epochs there is one. Beside a column of items, one that is called ``task``
     becomes the attribute ``subtask``; where items of two subtasks have one name, the subtask is
     put before it.
     """
+    raw, origin = source.table()
     named = dict(wanted.columns)
     lower = {name.strip().lower(): name for name in reversed(raw.names)}
     for role in ("algorithm", "task", "run"):
@@ -266,8 +256,8 @@ def _of_items(raw: Rows, origin: Origin, wanted: ReadRequest) -> ScoreTable:
     _say_items(named, wanted, origin)
     if not len(rows):
         raise origin.error("expected rows of scores, found none")
-    provenance = (f"read from {Path(origin.file or '').name} (items)",)
-    return ScoreTable(rows, score, None, wanted.is_higher_better, provenance, units="items")
+    about = origin.provenance("items")
+    return ScoreTable(rows, score, None, wanted.is_higher_better, about, units="items")
 
 
 def _score_of_items(
@@ -317,7 +307,7 @@ def _say_items(named: Mapping[str, str], wanted: ReadRequest, origin: Origin) ->
     said = (*SPECIAL, *plain.values(), "correct", *wanted.columns.values(), wanted.metric)
     odd = [f"{name!r} as {plain[role]}" for role, name in named.items() if name not in said]
     if odd:
-        note(f"{Path(origin.file or '').name}: columns read by their names: {joined(odd)}")
+        note(f"{origin.name}: columns read by their names: {joined(odd)}")
 
 
 def chosen_score(
@@ -362,92 +352,25 @@ def _are_reported(column: Column) -> bool:
 
 TIDY = Reader(
     "tidy",
-    "a CSV, TSV or Parquet file with the columns algorithm, task, run and score",
-    recognises=lambda path: not (path.is_dir() or path.suffix.lower() in (".json", ".npz", ".npy")),
-    read=lambda path, wanted: _of_tasks(*read_columns(path), wanted),
+    "a table with the columns algorithm, task, run and score: CSV, TSV, Parquet, a data frame, or "
+    "records in JSON, a list of objects in any wrapping, or lines",
+    recognises=lambda source: (
+        bool(source.names)
+        or not (source.is_folder or source.ending in (".json", *JSON_LINES, ".npz", ".npy"))
+    ),
+    read=read_tidy,
     takes=frozenset({"metric", "where", "columns", "within_run"}),
     is_general=True,
+    in_memory=True,
 )
-
-
-def _recognises_items(path: Path) -> bool:
-    """Return whether the header names models and items."""
-    try:
-        is_parquet = path.suffix.lower() in (".parquet", ".pq") and path.is_file()
-        names = parquet_names(path) if is_parquet else header_names(path) if is_table(path) else []
-        return _are_items(names)
-    except OSError:
-        return False
-
 
 ITEM_FILE = Reader(
     "items",
-    "a CSV, TSV or Parquet file with a row per model and item: model, item, correct",
-    recognises=_recognises_items,
-    read=lambda path, wanted: _of_items(*read_columns(path), wanted),
+    "a table with a row per model and item: model, item, correct",
+    recognises=lambda source: _are_items(source.names),
+    read=_read_items,
     takes=frozenset({"metric", "where", "columns"}),
     is_general=True,
     units="items",
-)
-
-
-def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return the plain values of a record by their keys, nested ones joined by dots."""
-    found: dict[str, Any] = {}
-    for name, value in record.items():
-        if isinstance(value, Mapping):
-            found |= _flat(value, f"{prefix}{name}.")
-        elif not isinstance(value, list):
-            found[f"{prefix}{name}"] = value
-    return found
-
-
-def _records_in(content: Any, depth: int = 0) -> list[Mapping[str, Any]] | None:
-    """Return the records in JSON: a list of objects, in any wrapping; or an object of columns."""
-    if isinstance(content, list):
-        objects = [x for x in content if isinstance(x, Mapping)]
-        return objects if objects and len(objects) == len(content) else None
-    if not isinstance(content, Mapping) or depth > 3:
-        return None
-    columns = [x for x in content.values() if isinstance(x, list)]
-    is_even = len(columns) == len(content) and len({len(x) for x in columns}) == 1
-    if is_even and {"algorithm", "score"} <= {role_of(str(name)) for name in content}:
-        return [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
-    found = {name: _records_in(value, depth + 1) for name, value in content.items()}
-    known = {name: records for name, records in found.items() if records}
-    if len(known) == 1:
-        return next(iter(known.values()))
-    roles = [set(map(role_of, _flat(records[0]))) for records in known.values()]
-    if known and all("task" in each and "algorithm" not in each for each in roles):
-        # Records by the name of their algorithm.
-        return [{"algorithm": name, **one} for name, records in known.items() for one in records]
-    return None
-
-
-def _recognises_records(path: Path) -> bool:
-    """Return whether records name algorithms, and tasks or items."""
-    records = _records_in(json_glance(path))
-    names = list(_flat(records[0])) if records else []
-    roles = set(map(role_of, names))
-    return _are_items(names) or {"algorithm", "task"} <= roles or {"algorithm", "score"} <= roles
-
-
-def _read_records(path: Path, wanted: ReadRequest) -> ScoreTable:
-    is_lines = path.suffix.lower() in JSON_LINES
-    records = json_lines(path) if is_lines else _records_in(json_content(path)) or []
-    raw = rows_of_records(map(_flat, records))
-    numbered = Origin(str(path), lines=lambda: range(1, 1 + len(raw)))
-    origin = numbered if is_lines else Origin(str(path))
-    if wanted.units != "tasks" and _are_items(raw.names):
-        return _of_items(raw, origin, wanted)
-    return _of_tasks(raw, origin, wanted, "records")
-
-
-RECORDS = Reader(
-    "records",
-    "records in JSON: a list of objects with algorithm, task and score, in any wrapping, or lines",
-    recognises=_recognises_records,
-    read=_read_records,
-    takes=frozenset({"metric", "where", "columns", "within_run"}),
-    is_general=True,
+    in_memory=True,
 )

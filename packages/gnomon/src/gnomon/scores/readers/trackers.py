@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, option, reading, several
 from gnomon.scores.columns import Column, Flags, FloatArray, IntArray, Rows, Texts
-from gnomon.scores.readers.files import header_names, is_table, read_csv, reported_numbers
+from gnomon.scores.readers.files import reported_numbers
 from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.source import Source
 from gnomon.scores.readers.tables import chosen_score
 from gnomon.scores.readers.wide import melted
 from gnomon.scores.table import ScoreTable
@@ -38,10 +38,12 @@ FIELDS = ("algorithm", "task", "run")
 _NUMBERED = re.compile(r"(.*?)[\s_\-.:]*(?:seed|run|s)?[\s_\-.:]*\d+$", re.IGNORECASE)
 
 
-def keys_of_runs(names: Sequence[str], pattern: str | None, place: str) -> list[dict[str, str]]:
+def keys_of_runs(
+    names: Sequence[str], pattern: str | None, file: str | None
+) -> list[dict[str, str]]:
     """Return algorithm, task and run of each name, as far as they are in it."""
     if pattern is None:
-        _refuse_numbered(names, place)
+        _refuse_numbered(names, file)
         return [{"algorithm": name} for name in names]
     pieces = re.split(r"\{(.*?)\}", pattern)
     fields = [field for field in pieces[1::2] if field]
@@ -57,12 +59,12 @@ def keys_of_runs(names: Sequence[str], pattern: str | None, place: str) -> list[
     for name in names:
         match = re.fullmatch("".join(parts), name)
         if match is None:
-            raise ScoreDataError(f"{place}: expected names of runs like {pattern}, found {name!r}")
+            raise Origin(file).error(f"expected names of runs like {pattern}, found {name!r}")
         keys.append(match.groupdict())
     return keys
 
 
-def _refuse_numbered(names: Sequence[str], place: str) -> None:
+def _refuse_numbered(names: Sequence[str], file: str | None) -> None:
     """Refuse names of which several are one stem with different numbers."""
     stems: dict[str, list[str]] = {}
     for name in names:
@@ -72,9 +74,9 @@ def _refuse_numbered(names: Sequence[str], place: str) -> None:
     for stem, alike in stems.items():
         if len(alike) > 1:
             sign = alike[0][len(stem) :].rstrip("0123456789") or "-"
-            raise ScoreDataError(
-                f"{place}: {listed(alike, 3)} may be runs of {stem!r} or algorithms with one run "
-                f"each: {reading(place, run_names=f'{{algorithm}}{sign}{{run}}')} or "
+            raise Origin(file).error(
+                f"{listed(alike, 3)} may be runs of {stem!r} or algorithms with one run "
+                f"each: {reading(file, run_names=f'{{algorithm}}{sign}{{run}}')} or "
                 f"{option(run_names='{algorithm}')} chooses"
             )
 
@@ -102,18 +104,13 @@ def _line_and_metric(heading: str) -> tuple[str, str]:
     return line, metric
 
 
-def _recognises_chart(path: Path) -> bool:
-    if not is_table(path):
-        return False
-    try:
-        first, *others = header_names(path)
-    except (OSError, ValueError):  # no file, or no line in it
-        return False
+def _recognises_chart(source: Source) -> bool:
+    first, *others = source.names or [""]
     return bool(others) and " - " not in first and all(all(_line_and_metric(x)) for x in others)
 
 
-def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
-    raw, origin = read_csv(path)
+def _read_chart(source: Source, wanted: ReadRequest) -> ScoreTable:
+    raw, origin = source.table()
     metric, lines = _lines(raw.names[1:], wanted.metric, origin)
     groups = [name for name in lines if _GROUP.fullmatch(name)]
     if groups:
@@ -126,8 +123,8 @@ def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
     if np.isnan(raw[step]).any():
         at = int(np.argmax(np.isnan(raw[step])))
         raise origin.error_at([at], step, "expected a step, found nothing")
-    keys = keys_of_runs(list(lines), wanted.run_names, str(path))
-    same = {"algorithm": path.stem, "task": path.stem, "run": "0"}
+    keys = keys_of_runs(list(lines), wanted.run_names, origin.file)
+    same = {"algorithm": source.stem, "task": source.stem, "run": "0"}
     values = {name: same | key for name, key in zip(lines.values(), keys, strict=True)}
     rows = melted(raw, {"step": step}, values, origin)
     # An empty cell is a line without a point at that step, not a missing run.
@@ -135,17 +132,17 @@ def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
     if not len(rows):
         raise origin.error(f"expected numbers in the lines of {metric}, found none")
     note(
-        f"{path.name}: {counted(len(lines), 'line')} of a chart, which holds samples of the "
+        f"{origin.name}: {counted(len(lines), 'line')} of a chart, which holds samples of the "
         "curves, perhaps smoothed; the history of each run holds all of them"
-        + ("" if "task" in keys[0] else f"; no line names its task: all are of {path.stem!r}")
+        + ("" if "task" in keys[0] else f"; no line names its task: all are of {source.stem!r}")
     )
     try:
         tidy = tidy_rows(rows, Origin(), {})
     except ScoreDataError as error:
         remedy = f"{option(run_names='{algorithm}-{run}')} or another pattern"
         raise origin.error(f"{error}; {remedy} distinguishes the lines") from None
-    about = f"read from {path.name} (Weights & Biases chart)"
-    return ScoreTable(tidy, metric, None, wanted.is_higher_better, (about,))
+    about = origin.provenance("Weights & Biases chart")
+    return ScoreTable(tidy, metric, None, wanted.is_higher_better, about)
 
 
 def _lines(
@@ -169,6 +166,7 @@ WANDB_CHART = Reader(
     recognises=_recognises_chart,
     read=_read_chart,
     takes=frozenset({"metric", "run_names"}),
+    in_memory=True,
 )
 
 #: Columns of which one beside ``Name`` makes a table one of Weights & Biases' runs.
@@ -187,11 +185,8 @@ _ABOUT = frozenset((
 ))  # fmt: skip
 
 
-def _recognises(path: Path) -> bool:
-    try:
-        names = set(header_names(path)) if is_table(path) else set()
-    except OSError:
-        return False
+def _recognises(source: Source) -> bool:
+    names = set(source.names)
     is_mlflow = "Run ID" in names or {"run_id", "experiment_id"} <= names
     is_known = is_mlflow or _has_a_row_each_run(names) or not names.isdisjoint(_HISTORY)
     return is_known and not {"task", "score"} <= names
@@ -202,8 +197,8 @@ def _has_a_row_each_run(names: Set[str]) -> bool:
     return "Name" in names and not names.isdisjoint(_WANDB)
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    raw, origin = read_csv(path)
+def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
+    raw, origin = source.table()
     where, metric = dict(wanted.where), wanted.metric
     is_long = {"metric", "value"} <= set(raw.names) and "score" not in wanted.columns
     if is_long:
@@ -220,7 +215,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     columns = usual_columns(raw, wanted.columns, roles, origin)
     taken = [*columns.values(), *_ABOUT]
     score = chosen_score(raw, "value" if is_long else metric, wanted.columns, taken, origin)
-    rows = _keys(raw, columns, wanted, origin)
+    rows = _keys(raw, columns, wanted, origin, source.stem)
     rows = rows.with_columns({"score": _finished(raw, raw[score])})
     if "step" in columns:
         rows = rows.with_columns({"step": raw[columns["step"]]})
@@ -228,12 +223,14 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
         rows, origin = rows.take(there), origin.of_rows(there)
         rows, origin = _without_discarded(rows, origin)
     checked = tidy_rows(rows, origin, {}, wanted.within_run)
-    about = f"read from {path.name} (table of runs of a tracker)"
+    about = origin.provenance("table of runs of a tracker")
     name = metric or short_name(score)
-    return ScoreTable(checked, name, None, wanted.is_higher_better, (about,))
+    return ScoreTable(checked, name, None, wanted.is_higher_better, about)
 
 
-def _keys(raw: Rows, columns: dict[str, str], wanted: ReadRequest, origin: Origin) -> Rows:
+def _keys(
+    raw: Rows, columns: dict[str, str], wanted: ReadRequest, origin: Origin, stem: str
+) -> Rows:
     """Return algorithm, task and run of each row, from the names of runs if not from columns."""
     keys = {role: raw[name] for role, name in columns.items() if role in ("algorithm", "task")}
     identity = next((name for name in _IDENTITIES if name in raw), None)
@@ -247,14 +244,14 @@ def _keys(raw: Rows, columns: dict[str, str], wanted: ReadRequest, origin: Origi
                 f"{reading(origin.file, columns={'algorithm': 'NAME'})} names it"
             )
         texts = raw.texts(names)
-        parts = keys_of_runs(texts.names, wanted.run_names, str(origin.file))
+        parts = keys_of_runs(texts.names, wanted.run_names, origin.file)
         for role in dict.fromkeys(role for part in parts for role in part):
             keys[role] = Texts.merged(texts.codes, [part.get(role) for part in parts])
     if "algorithm" not in keys:
         raise origin.error("run names: expected {algorithm} in the pattern; no column names it")
     if "task" not in keys:
-        keys["task"] = Texts.repeated(stem := Path(origin.file or "").stem, len(raw))
-        note(f"{origin.file}: no column names the task (env_id, env, task or game): all runs are "
+        keys["task"] = Texts.repeated(stem, len(raw))
+        note(f"{origin.name}: no column names the task (env_id, env, task or game): all runs are "
               f"read as {stem!r}")  # fmt: skip
     if "run" not in keys:
         label = run or identity
@@ -313,7 +310,7 @@ def _without_discarded(rows: Rows, origin: Origin) -> tuple[Rows, Origin]:
     kept = kept_after_restarts(np.unique(keys, axis=1, return_inverse=True)[1].ravel(), steps)
     if kept.all():
         return rows, origin
-    note(f"{Path(origin.file or '').name}: {counted(int((~kept).sum()), 'row')} left out that a "
+    note(f"{origin.name}: {counted(int((~kept).sum()), 'row')} left out that a "
           "restart of the run discarded (its step goes back)")  # fmt: skip
     return rows.take(kept), origin.of_rows(np.flatnonzero(kept))
 
@@ -324,4 +321,5 @@ TRACKER_TABLE = Reader(
     recognises=_recognises,
     read=_read,
     takes=frozenset({"metric", "where", "columns", "run_names"}),
+    in_memory=True,
 )

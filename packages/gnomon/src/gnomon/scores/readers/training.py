@@ -20,14 +20,13 @@ from gnomon.errors import ScoreDataError, counted, joined, listed, note, option,
 from gnomon.scores.columns import Column, FloatArray, Rows, Texts
 from gnomon.scores.readers.files import (
     header_names,
-    json_glance,
-    json_object,
     mapping_at,
     read_csv,
     reported_number,
     reported_numbers,
 )
 from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.source import Source
 from gnomon.scores.readers.trackers import kept_after_restarts, keys_of_runs
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, tidy_rows
@@ -131,13 +130,13 @@ def _key_of_file(file: Path, folder: Path, ending: str, task: str | None) -> Run
 _MONITOR = "monitor.csv"
 
 
-def _read_monitors(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read_monitors(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read monitors: the score at the end of an episode is the mean of the last ones.
 
     The monitors of a vector environment are one run: their episodes are put in the order in which
     they ended.
     """
-    window = WINDOW if wanted.window is None else wanted.window
+    path, window = source.place, WINDOW if wanted.window is None else wanted.window
     if window < 1:
         raise ScoreDataError(f"expected a window of at least 1 episode, found {window}")
     files = _files_of_runs(path, _MONITOR, task_of=_task, several_files=True)
@@ -210,10 +209,10 @@ def _task(path: Path) -> str | None:
 MONITORS = Reader(
     "monitors",
     "monitor files of Stable-Baselines3: one, or a folder ALGORITHM/TASK/RUN/monitor.csv",
-    recognises=lambda path: (
-        bool(_below(path, _MONITOR))
-        if path.is_dir()
-        else path.name.endswith(_MONITOR) and path.is_file()
+    recognises=lambda source: (
+        bool(_below(source.place, _MONITOR))
+        if source.is_folder
+        else source.place.name.endswith(_MONITOR) and source.is_file
     ),
     read=_read_monitors,
     takes=frozenset({"window"}),
@@ -222,8 +221,9 @@ MONITORS = Reader(
 _EVALUATIONS = "evaluations.npz"
 
 
-def _read_evaluations(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read_evaluations(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read evaluations: results (returns), successes or ep_lengths, means over the episodes."""
+    path = source.place
     if not path.exists():
         raise ScoreDataError(f"{path}: expected a file of evaluations; there is none")
     name = wanted.metric or "results"
@@ -253,7 +253,8 @@ def _evaluations(path: Path, name: str) -> Curve:
     return steps.astype(np.float64), np.asarray(scores, np.float64).mean(axis=1)
 
 
-def _are_evaluations(path: Path) -> bool:
+def _are_evaluations(source: Source) -> bool:
+    path = source.place
     if path.is_dir():
         return bool(_below(path, _EVALUATIONS))
     if path.suffix.lower() != ".npz" or not path.is_file():
@@ -277,8 +278,9 @@ _SCALARS = ["Wall time", "Step", "Value"]
 _NAME = re.compile(r"run-(?P<run>.+?)-tag-(?P<tag>.+)")
 
 
-def _read_scalars(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read_scalars(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read scalars of TensorBoard, without the steps that a restart of a run discarded."""
+    path = source.place
     flat = [path] if path.is_file() else list(filter(_is_scalar, sorted(path.glob("*.csv"))))
     if flat:
         files, metric = _of_names(flat, path, wanted)
@@ -355,7 +357,8 @@ def _is_scalar(file: Path) -> bool:
         return False
 
 
-def _are_scalars(path: Path) -> bool:
+def _are_scalars(source: Source) -> bool:
+    path = source.place
     if path.is_dir():
         # One file shows what they all are.
         files = [*sorted(path.glob("*.csv"))[:1], *_below(path, ".csv")[:1]]
@@ -375,13 +378,14 @@ _MARL = "environment, task, algorithm, run, step_N with step_count"
 _ABSOLUTE = "absolute_metrics"
 
 
-def _read_marl(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read_marl(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read marl-eval's JSON; a score is the mean over episodes, a task ``environment/task``.
 
     As in marl-eval, the score of a run is that of its ``absolute_metrics``, the final evaluation of
     its best policy, where all runs have one and no curves are wanted; else of each step.
     """
-    runs = list(_marl_runs(json_object(path)))
+    path, content = source.place, source.content()
+    runs = list(_marl_runs(content)) if isinstance(content, dict) else []
     is_absolute = not wanted.curves and bool(runs) and all(_ABSOLUTE in x for _, x in runs)
     parts = [
         (key, part)
@@ -436,8 +440,8 @@ def _marl_runs(
                     )
 
 
-def _is_marl(path: Path) -> bool:
-    content = json_glance(path)
+def _is_marl(source: Source) -> bool:
+    content = source.json
     return isinstance(content, dict) and any(steps for _, steps in _marl_runs(content))
 
 

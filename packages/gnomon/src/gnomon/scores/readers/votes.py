@@ -7,22 +7,15 @@ and the loser 0; both have 0.5 in a tie. Records of Arena-Hard have two games ea
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, listed, note
+from gnomon.errors import listed, note
 from gnomon.scores.columns import FloatArray, Rows, Texts, rows_of_records
-from gnomon.scores.readers.files import (
-    header_names,
-    is_table,
-    json_content,
-    json_glance,
-    mapping_at,
-    read_csv,
-)
+from gnomon.scores.readers.files import mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, matching_rows, tidy_rows
 
@@ -37,25 +30,20 @@ _WINNERS = {
 _VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B=A": "tie", "B>A": "b", "B>>A": "b"}
 
 
-def _recognises(path: Path) -> bool:
-    try:
-        if is_table(path):
-            return set(_COLUMNS) <= set(header_names(path))
-    except OSError:
-        return False
-    content = json_glance(path)
-    first = content[0] if isinstance(content, list) and content else None
-    return isinstance(first, Mapping) and (set(_COLUMNS) <= first.keys() or "games" in first)
+def _holds_games(source: Source) -> bool:
+    """Return whether records are those of Arena-Hard."""
+    first = source.json[0] if isinstance(source.json, list) and source.json else None
+    return isinstance(first, Mapping) and "games" in first
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    if is_table(path):
-        raw, origin = read_csv(path)
-    else:
+def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
+    if _holds_games(source):
+        origin = Origin(str(source))
         raw = rows_of_records(
-            vote for record in json_content(path) for vote in _votes(record, path)
+            vote for record in source.content() for vote in _votes(record, origin)
         )
-        origin = Origin(str(path))
+    else:
+        raw, origin = source.table()
     if wanted.where:
         keep = matching_rows(raw, wanted.where, origin)
         raw, origin = raw.take(keep), origin.of_rows(np.flatnonzero(keep))
@@ -71,13 +59,11 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
         for model, other, score in ((a, b, share), (b, a, 1.0 - share))
     ])  # fmt: skip
     note(
-        f"{path.name}: each vote is an item with the scores 1 and 0, a tie 0.5 each; models meet "
+        f"{origin.name}: each vote is an item with the scores 1 and 0, a tie 0.5 each; models meet "
         "different opponents, so compare the two of a pair, or rank by Bradley-Terry"
     )
-    about = f"read from {path.name} (votes)"
-    return ScoreTable(
-        tidy_rows(rows, Origin(str(path)), {}), "win", None, True, (about,), units="items"
-    )
+    tidy = tidy_rows(rows, Origin(origin.file), {})
+    return ScoreTable(tidy, "win", None, True, origin.provenance("votes"), units="items")
 
 
 def _shares(a: Texts, b: Texts, winner: Texts, origin: Origin) -> FloatArray:
@@ -93,17 +79,14 @@ def _shares(a: Texts, b: Texts, winner: Texts, origin: Origin) -> FloatArray:
     return found
 
 
-def _votes(record: Mapping[str, Any], path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the votes of a record: itself, or the two games of Arena-Hard."""
-    if "games" not in record:
-        yield {name: record.get(name) for name in _COLUMNS}
-        return
+def _votes(record: Mapping[str, Any], origin: Origin) -> Iterator[dict[str, Any]]:
+    """Yield the votes of the two games of a record of Arena-Hard."""
     model, baseline = record.get("model"), record.get("baseline", "baseline")
     for number, game in enumerate(record["games"]):
         winner = _VERDICTS.get(str(mapping_at({"game": game}, "game").get("score")))
         if model is None or winner is None:
-            raise ScoreDataError(
-                f"{path}: expected games of Arena-Hard with a score such as A>B; found "
+            raise origin.error(
+                "expected games of Arena-Hard with a score such as A>B; found "
                 f"{listed(game, 4) if isinstance(game, Mapping) else game}"
             )
         # The models change places in the second game.
@@ -114,8 +97,9 @@ def _votes(record: Mapping[str, Any], path: Path) -> Iterator[dict[str, Any]]:
 VOTES = Reader(
     "votes",
     "votes between two models: model_a, model_b, winner as CSV or JSON, or games of Arena-Hard",
-    recognises=_recognises,
+    recognises=lambda source: set(_COLUMNS) <= set(source.names) or _holds_games(source),
     read=_read,
     takes=frozenset({"where"}),
     units="items",
+    in_memory=True,
 )

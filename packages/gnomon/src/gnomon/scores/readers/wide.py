@@ -10,7 +10,6 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -19,14 +18,12 @@ from gnomon.scores.columns import Column, Rows, Texts, rows_of_columns
 from gnomon.scores.readers.files import (
     has_deviation,
     header_line,
-    header_names,
-    is_table,
-    read_csv,
     reported_number,
     reported_numbers,
 )
 from gnomon.scores.readers.registry import ColumnsAre, Reader, ReadRequest
-from gnomon.scores.readers.tables import TIDY
+from gnomon.scores.readers.source import Source
+from gnomon.scores.readers.tables import read_tidy
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, missing_columns, role_of, tidy_rows, usual_columns
 
@@ -43,8 +40,7 @@ ITEMS = (
 #: Headings of columns that distinguish the runs of an algorithm; with one, names repeat.
 RUNS = ("run", "seed", "trial", "repeat", "episode", "step", "steps", "frames")
 #: Headings of columns of steps in a table that has no other columns but curves.
-STEPS = ("steps", "frames", "total_frames", "env_steps", "iteration", "iterations", "epoch",
-         "epochs", "episode", "episodes")  # fmt: skip
+STEPS = ("epoch", "epochs", "episode", "episodes")
 #: Columns that summarise others, or describe an algorithm, are no tasks.
 NO_TASKS = (
     "average", "avg", "mean", "median", "overall", "total", "std", "stderr", "runs",
@@ -59,11 +55,11 @@ NO_TASKS = (
 _LOW, _HIGH = ("↓", "⬇", "lower is better", "lower better"), ("↑", "⬆", "higher is better")
 _SEED = re.compile(r"(?:seed|run)[\s_-]*\d+", re.IGNORECASE)
 #: The name of a first column without a heading, as data frames write their index.
-_INDEX = "index"
+_INDEX = ""
 #: What the columns of a pivot are, and what one column of it is.
 _ONE: dict[ColumnsAre, str] = {"algorithms": "algorithm", "tasks": "task", "runs": "run"}
-#: Number of rows, or of characters, that show what a column holds.
-_ROWS, _CHARACTERS = 100, 10_000
+#: Number of rows that show what a column holds.
+_ROWS = 100
 
 
 def melted(
@@ -81,11 +77,11 @@ def melted(
     return Rows.joined(parts)
 
 
-def _read_wide(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read_wide(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a wide table; one whose column of scores is named is tidy, with other headings."""
-    if wanted.metric in header_names(path):
-        return TIDY.read(path, wanted)
-    raw, origin = read_csv(path)
+    if wanted.metric in source.names:
+        return read_tidy(source, wanted)
+    raw, origin = source.table()
     if not _are_wide(raw.names):
         raise origin.error("expected a column for each task; found one named score or task")
     names = _column_of_names(raw, origin) if len(raw.names) > 1 and len(raw) else None
@@ -110,10 +106,10 @@ def _read_wide(path: Path, wanted: ReadRequest) -> ScoreTable:
         signs = np.repeat([-1.0 if name in low else 1.0 for name in columns], len(raw))
         rows = rows.with_columns({"score": rows["score"] * signs})
     table = ScoreTable(
-        tidy_rows(rows, Origin(str(path)), {}),
+        tidy_rows(rows, Origin(origin.file), {}),
         metric=wanted.metric or "score",
         higher_is_better=wanted.is_higher_better and (not low or is_mixed),
-        provenance=(f"read from {path.name} ({row}s x {column}s)",),
+        provenance=origin.provenance(f"{row}s x {column}s"),
     )
     return replace(table, units="items") if noun == "items" else table
 
@@ -238,51 +234,43 @@ def _say_what_is_left_out(raw: Rows, names: str, columns: Sequence[str], noun: s
         )
 
 
-def _recognises_wide(path: Path) -> bool:
-    try:
-        return is_table(path) and _are_wide(header_names(path) or [""])
-    except OSError:
-        return False  # reading it as a tidy file gives the error
-
-
 WIDE = Reader(
     "wide",
-    "a CSV or TSV table with a row per algorithm and a column per task",
-    recognises=_recognises_wide,
+    "a table with a row per algorithm and a column per task",
+    recognises=lambda source: bool(source.names) and _are_wide(source.names),
     read=_read_wide,
     takes=frozenset({"metric"}),
     is_general=True,
+    in_memory=True,
 )
 
 
-def _recognises_pivot(path: Path) -> bool:
-    try:
-        names = (header_names(path) or [""]) if is_table(path) else []
-        return bool(names) and (_are_pivot(names) or (not names[0] and _names_rows(names, path)))
-    except OSError:
+def _recognises_pivot(source: Source) -> bool:
+    names = source.names
+    return bool(names) and (_are_pivot(names) or (not names[0] and _has_index(source)))
+
+
+def _has_index(source: Source) -> bool:
+    """Return whether a first column without a heading holds texts, and all others are unknown."""
+    if any(map(_role, source.names)) or len(source.names) < 3:
         return False
+    try:
+        return "" in source.table(with_index=True)[0]
+    except ScoreDataError:
+        return False  # reading it gives the error
 
 
 def _are_pivot(names: list[str]) -> bool:
     """Return whether headings are those of seeds or steps and two more columns at least."""
     roles = [_role(name) for name in names]
     values = [name for name, role in zip(names, roles, strict=True) if role is None and name]
-    if not values or "score" in names or {"algorithm", "task"} <= set(roles):
+    is_full = {"algorithm", "task"} <= set(roles)
+    if not values or "score" in names or (is_full and {"run", "score"} & set(map(role_of, names))):
         return False
     if "run" in roles or "step" in roles:
         return roles[0] is not None
     are_runs = _are_seeds(values) or all(x.isdigit() for x in values)
-    return len(values) > 1 and roles[0] == "algorithm" and are_runs
-
-
-def _names_rows(names: list[str], path: Path) -> bool:
-    """Return whether a first column without a heading holds texts, and all others are unknown."""
-    if any(_role(name) for name in names) or len(names) < 3:
-        return False
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        rows = (line for line in file.readlines(_CHARACTERS) if line.strip(", \t\r\n"))
-        cells = [re.split(r"[,;\t]", line)[0].strip('"\r\n ') for line in rows][1:]
-    return any(cell and reported_number(cell) is None for cell in cells)
+    return len(values) > 1 and (roles[0] == "algorithm" or is_full) and are_runs
 
 
 def _role(heading: str) -> str | None:
@@ -299,10 +287,10 @@ def _are_seeds(values: Sequence[str]) -> bool:
     return all(_SEED.fullmatch(name) for name in values)
 
 
-def _read_pivot(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read_pivot(source: Source, wanted: ReadRequest) -> ScoreTable:
     if wanted.columns and wanted.columns_are is None:
-        return TIDY.read(path, wanted)  # named columns mean another layout
-    raw, origin = read_csv(path, unnamed=_INDEX)
+        return read_tidy(source, wanted)  # named columns mean another layout
+    raw, origin = source.table(with_index=True)
     keys = _keys_of_rows(raw, wanted, origin)
     values = [name for name in raw.names if name not in keys.values()]
     what = wanted.columns_are
@@ -313,7 +301,8 @@ def _read_pivot(path: Path, wanted: ReadRequest) -> ScoreTable:
                 f"other way round: {reading(origin.file, columns_are='tasks')} or "
                 f"{option(columns_are='algorithms')} chooses"
             )
-        if not _are_seeds(values) or "run" in keys:
+        is_full = {"algorithm", "task"} <= keys.keys() and all(x.isdigit() for x in values)
+        if not (_are_seeds(values) or is_full) or "run" in keys:
             raise _two_readings(keys, values, origin)
         what = "runs"
     one = _ONE[what]
@@ -325,13 +314,13 @@ def _read_pivot(path: Path, wanted: ReadRequest) -> ScoreTable:
     rows = melted(raw, keys, {name: {one: name} for name in values}, origin)
     if "step" in keys:  # an empty cell is no point of a curve
         rows = rows.take(~np.isnan(rows["score"]))
-    stem = Texts.repeated(path.stem, len(rows))
+    stem = Texts.repeated(source.stem, len(rows))
     absent = {name: stem for name in ("algorithm", "task") if name not in rows}
     return ScoreTable(
-        rows=tidy_rows(rows.with_columns(absent), Origin(str(path)), {}),
+        rows=tidy_rows(rows.with_columns(absent), Origin(origin.file), {}),
         metric=wanted.metric or "score",
         higher_is_better=wanted.is_higher_better,
-        provenance=(f"read from {path.name} (columns are {what})",),
+        provenance=origin.provenance(f"columns are {what}"),
     )
 
 
@@ -378,20 +367,22 @@ PIVOT = Reader(
     read=_read_pivot,
     takes=frozenset({"columns", "columns_are"}),
     is_general=True,
+    in_memory=True,
 )
 
 #: A heading: who, which project, which experiment, and how its runs were filtered.
 _HEADING = re.compile(r"(?:[^/]*/[^/]*/)?(.*?)\s*\((\{.*\})\)")
 
 
-def _is_openrlbenchmark(path: Path) -> bool:
-    if path.suffix.lower() != ".csv" or not path.is_file():
+def _is_openrlbenchmark(source: Source) -> bool:
+    if source.ending != ".csv" or not source.is_file:
         return False
-    line = header_line(path)
+    line = header_line(source.place)
     return line.startswith((",", '"",')) and "({" in line
 
 
-def _read_openrlbenchmark(path: Path, wanted: ReadRequest) -> ScoreTable:
+def _read_openrlbenchmark(source: Source, wanted: ReadRequest) -> ScoreTable:
+    path = source.place
     try:
         text = path.read_text(encoding="utf-8-sig")
         header, *rows = [row for row in csv.reader(text.splitlines()) if any(row)]
@@ -420,7 +411,7 @@ def _read_openrlbenchmark(path: Path, wanted: ReadRequest) -> ScoreTable:
         tidy_rows(melt, Origin(str(path)), {}),
         metric=wanted.metric or "score",
         higher_is_better=wanted.is_higher_better,
-        provenance=(f"read from {path.name} (openrlbenchmark)",),
+        provenance=origin.provenance("openrlbenchmark"),
     )
 
 

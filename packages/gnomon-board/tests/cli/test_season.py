@@ -56,7 +56,7 @@ def test_a_season_from_its_file_to_its_reveal(board, data, tmp_path):
 
     reveal = ("season", "reveal", "s1", "--data", data)
     status, _, err = board(*reveal)
-    assert (status, "season s1 is open; revealing would end it" in err) == (2, True)
+    assert (status, "season s1 is open" in err) == (2, True)
     out = tmp_path / "reveal.json"
     status, told, _ = board(*reveal, "--early", "--out", out)
     assert status == 0

@@ -86,7 +86,9 @@ def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
     last = max(entry.attempts, key=lambda attempt: attempt.number)
     used = session.scalar(select(Submission).where(Submission.attempt_id == last.id))
     if used is None or used.state == "uploading":
-        raise Conflict(f"attempt {last.number} of entry {entry.id} is still to be submitted")
+        raise Conflict(
+            f"attempt {last.number} of entry {entry.id} has no log yet: finish or submit it first"
+        )
     most = entry.season.max_attempts
     if most is not None and last.number >= most:
         raise NotAllowed(f"season {entry.season.name} allows {most} attempts of an entry")

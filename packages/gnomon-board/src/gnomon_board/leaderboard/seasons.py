@@ -384,7 +384,9 @@ def reveal_season(session: Session, season: Season, *, early: bool = False) -> R
         is_over = season.closes_at is not None and season.closes_at <= moment
         if not (is_over or early):
             until = f" until {season.closes_at:%Y-%m-%d %H:%M} UTC" if season.closes_at else ""
-            raise NotAllowed(f"season {season.name} is open{until}; revealing would end it")
+            raise NotAllowed(
+                f"season {season.name} is open{until}; an early reveal closes it (--early)"
+            )
         season.revealed_at = moment
         season.closes_at = min(season.closes_at or moment, moment)
         season.touch()

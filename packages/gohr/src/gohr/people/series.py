@@ -35,7 +35,15 @@ _Text = Annotated[str, Field(max_length=20_000)]
 
 
 class Part(BaseModel):
-    """A part of a study; unknown fields are refused."""
+    """A part of a study; unknown fields are refused.
+
+    Examples
+    --------
+    >>> class Colors(Part):
+    ...     dark: bool = False
+    >>> Colors.model_validate({"dark": True})
+    Colors(dark=True)
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -55,7 +55,14 @@ END_WORDS: dict[int, BoardEnd] = {
 
 
 class PlayError(GnomonError):
-    """Something that cannot be done at this point of a game, such as a move on a cleared board."""
+    """Something that cannot be done at this point of a game, such as a move on a cleared board.
+
+    Examples
+    --------
+    >>> PlaySession(Game("any", "(*,*,*,*,*)", seed=1)).attempt(37, 0)
+    Traceback (most recent call last):
+    gohr.people.session.PlayError: cell: expected 1 to 36, found 37
+    """
 
 
 @dataclass(frozen=True, slots=True)

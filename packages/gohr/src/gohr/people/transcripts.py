@@ -111,6 +111,11 @@ def boards_text(games: Iterable[PlayedGame]) -> str:
     """Return the boards of games before the first move, as the reference game server writes them.
 
     A line is a piece; a board on which nothing was tried has none.
+
+    Examples
+    --------
+    >>> boards_text([])
+    '#playerId,episodeId,objectId,y,x,shape,color,objectType\\n'
     """
     return _table(
         "playerId,episodeId,objectId,y,x,shape,color,objectType",

@@ -108,14 +108,14 @@ def _rows_of_attempts(game: PlayedGame) -> Iterator[Sequence[Any]]:
 
 
 def boards_text(games: Iterable[PlayedGame]) -> str:
-    """Return the boards of games before the first move, as the reference game server writes them.
+    r"""Return the boards of games before the first move, as the reference game server has them.
 
     A line is a piece; a board on which nothing was tried has none.
 
     Examples
     --------
     >>> boards_text([])
-    '#playerId,episodeId,objectId,y,x,shape,color,objectType\\n'
+    '#playerId,episodeId,objectId,y,x,shape,color,objectType\n'
     """
     return _table(
         "playerId,episodeId,objectId,y,x,shape,color,objectType",

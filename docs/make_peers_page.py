@@ -187,9 +187,9 @@ def tests_over_tasks(runs: dict[str, np.ndarray]) -> str:
         for a in ranks
     ]
     rows += [
-        ["p of Friedman's test", f"{mine.settings["friedman_p"]:.4g}", f"{theirs.pvalue:.4g}",
+        ["p of Friedman's test", f"{mine.settings['friedman_p']:.4g}", f"{theirs.pvalue:.4g}",
          f"{friedman.pvalue:.4g}"],
-        ["Nemenyi's critical difference", f"{mine.settings["critical_difference"]:.4f}", f"{theirs.cd:.4f}", "none"],
+        ["Nemenyi's critical difference", f"{mine.settings['critical_difference']:.4f}", f"{theirs.cd:.4f}", "none"],
         ["seconds", seconds, autorank_s, scipy_s],
     ]  # fmt: skip
     return table(["10 runs, their means on 26 games", "Gnomon", "autorank", "SciPy"], rows)
@@ -336,7 +336,7 @@ times, the reasons for differences, and where a peer is the better choice. `pyth
 
 |  | Gnomon | rliable | SciPy | autorank | Arena-Rank |
 |---|---|---|---|---|---|
-| takes | files, frames, arrays of runs; unequal numbers, gaps, censored runs | one full array (runs, tasks) for each algorithm | arrays | a frame with one number for each algorithm and task, no gaps | votes: two names and a winner |
+| takes | files, frames, arrays of runs; unequal numbers, gaps, censored runs; items of evaluations; votes | one full array (runs, tasks) for each algorithm | arrays | a frame with one number for each algorithm and task, no gaps | votes: two names and a winner |
 | aggregates | mean, median, IQM, optimality gap, more, your own | the same four, your own | your own | mean or median of all tasks | – |
 | intervals | one rule for every metric: Student's t with moderated variances; also of differences | bootstrap over runs, or runs and tasks | bootstrap; strata by hand | of mean or median | sandwich, bootstrap |
 | probability of improvement | value, interval, p | value, interval | Mann-Whitney, task by task | effect sizes | from ratings |
@@ -363,8 +363,8 @@ all 100 runs (standard error about two points).
 @COVERAGE@
 
 A resample of few runs varies less than new runs do: with three runs by a third of the variance. At ten runs rliable's intervals are
-accurate here, and Gnomon's wider than necessary. [Statistics](statistics.md#measured-coverage) has the coverage on 29 populations, and the
-limits of Gnomon's intervals.
+accurate here, and Gnomon's wider than necessary. [Statistics](statistics.md#measured-coverage) has the coverage on further populations, and
+the limits of Gnomon's intervals.
 
 ## Probability of improvement
 
@@ -416,8 +416,8 @@ three.
   many users.
 * **autorank**, if you have one number for each data set and want one call that chooses and explains the test, and writes the paragraph and the
   LaTeX. It has a Bayesian test; Gnomon's `equivalence` has two one-sided tests.
-* **Arena-Rank**, for votes: it takes millions of them, weighs pairs anew, and takes out what the style of an answer adds. Gnomon reads no
-  file of votes at all.
+* **Arena-Rank**, for votes: it takes millions of them, weighs pairs anew, and takes out what the style of an answer adds. Gnomon reads files of votes
+  (`gnomon rank votes.csv --method bradley-terry`) and rates them, without covariates.
 
 Gnomon is young, and its interface may still change; the four have been used in many papers. What it adds is that one table goes through all of
 these questions, and that every answer says what the data do not allow.

@@ -23,7 +23,6 @@ from gnomon.plot.style import (
     INK,
     LONGEST,
     MUTED,
-    PAPER,
     SERIES,
     SIZE,
     dress,
@@ -97,7 +96,7 @@ def _draw_predictions(found: Distillation, points: FloatArray, ax: Axes) -> None
     if outside.any():
         label = f"{words} misses it"
         ax.plot(t[outside], p[outside], "D", markersize=4.5, color=SERIES[1], label=label)
-    ax.legend(loc="upper left", fontsize=SIZE - 2)
+    ax.legend(loc="upper left", fontsize=SIZE - 2, frameon=False, labelcolor=INK)
     ax.set_xlim(*line)
     ax.set_ylim(*line)
     ax.set_aspect("equal")
@@ -106,10 +105,11 @@ def _draw_predictions(found: Distillation, points: FloatArray, ax: Axes) -> None
     ax.set_ylabel("predicted without the algorithm")
     far = np.argsort(-np.abs(p - t) * outside, kind="stable")[: min(_MOST_NAMED, outside.sum())]
     for i in np.sort(far):
+        # On the side away from the diagonal, where the other algorithms are not.
+        side, where = (6, "left") if p[i] < t[i] else (-6, "right")
         ax.annotate(
-            shortened(names[i], LONGEST), (t[i], p[i]), textcoords="offset points", xytext=(0, 6),
-            ha="center", va="bottom", color=INK, fontsize=SIZE - 2, zorder=3, parse_math=False,
-            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.4, "alpha": 0.8},
+            shortened(names[i], LONGEST), (t[i], p[i]), textcoords="offset points",
+            xytext=(side, 0), ha=where, va="center", color=INK, fontsize=SIZE - 2, parse_math=False,
         )  # fmt: skip
 
 

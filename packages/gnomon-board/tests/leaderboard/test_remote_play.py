@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-import gymnasium
-import numpy as np
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -22,7 +20,6 @@ from gnomon_board.database import Database, Entry, EntryAttempt, RemoteTrial, Se
 from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.leaderboard import (
     Move,
-    RemoteEnv,
     RemotePlan,
     Reply,
     assignment_of,
@@ -30,7 +27,6 @@ from gnomon_board.leaderboard import (
     play_remotely,
 )
 from gohr import ExperimentConfig, TrialLog, play
-from gohr.game import BoardSpec
 from remote_play import hidden_season
 from serving import Server, serving
 from small_season import make_account
@@ -241,91 +237,6 @@ def test_a_misspelt_learner_is_told_before_the_server_hears_of_it():
     nowhere = Client("http://127.0.0.1:1", "t", patience_s=1)
     with pytest.raises(UnknownNameError, match="unknown learner 'unifrom'; did you mean 'uniform'"):
         play_remotely(plan, nowhere)
-
-
-# -- the environment -------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def env(board, plan) -> Iterator[RemoteEnv]:
-    play = board.begin(board.entry(plan.season, plan.entry)["id"], 1)
-    trial = play.trials[1].trial
-    env = RemoteEnv(board, board.view(trial), BoardSpec())
-    yield env
-    env.close()
-
-
-def test_the_environment_has_the_spaces_of_the_game(env):
-    at_home = gymnasium.make("gohr/HiddenRules-v0")
-    assert env.observation_space == at_home.observation_space
-    assert env.action_space == at_home.action_space
-    observation, info = env.reset(seed=1)
-    home_observation, home_info = at_home.reset(seed=1)
-    assert env.observation_space.contains(observation)
-    assert {k: type(v) for k, v in info.items()} == {k: type(v) for k, v in home_info.items()}
-    assert {k: type(v) for k, v in observation.items()} == {
-        k: type(v) for k, v in home_observation.items()
-    }
-    assert "permitted" not in info
-    assert env.action_masks().sum() == 36
-
-
-def test_a_trial_is_played_to_its_end(env, place, plan):
-    """Boards are the assigned ones, and what is told is what the rule at home would say."""
-    with place.database.reading() as session:
-        assignment = assigned(session, plan)
-    boards = assignment.deal(assignment.rules[1], 0)
-    home = gymnasium.make("gohr/HiddenRules-v0", rule=assignment.rules[1].rule_set).unwrapped
-    rng = np.random.default_rng(0)
-    n_boards = 0
-    while not env.over:
-        observation, info = env.reset()
-        assert observation["board"].tolist() == boards[n_boards].tolist()
-        n_boards += 1
-        home.reset(options={"board": boards[n_boards - 1]})
-        done = False
-        while not done:
-            action = int(rng.choice(np.flatnonzero(info["action_mask"])))
-            seen = env.step(action)
-            at_home = home.step(action)
-            observation, reward, terminated, truncated, info = seen
-            assert (reward, terminated) == at_home[1:3]
-            assert observation["board"].tolist() == at_home[0]["board"].tolist()
-            assert all(observation[k] == at_home[0][k] for k in ("shape", "color", "bucket"))
-            assert info["outcome"] == at_home[4]["outcome"]
-            assert info["stalemate"] == at_home[4]["stalemate"]
-            assert info["action_mask"].tolist() == at_home[4]["action_mask"].tolist()
-            done = terminated or truncated
-        with pytest.raises(LeaderboardError, match="expected a reset"):
-            env.step(0)
-    assert n_boards == 3
-    with pytest.raises(LeaderboardError, match="every board has been played"):
-        env.reset()
-
-
-def test_no_board_is_left_before_its_end(env):
-    first, _ = env.reset()
-    again, _ = env.reset()
-    assert first["board"].tolist() == again["board"].tolist()
-    env.step(0)
-    with pytest.raises(LeaderboardError, match="to be played to its end"):
-        env.reset()
-    for action in (-1, 144):
-        with pytest.raises(ValueError, match="an integer from 0 to 143"):
-            env.step(action)
-
-
-def test_an_environment_goes_on_where_a_trial_is(env, board):
-    env.reset()
-    after = [env.step(action) for action in (0, 1, 40, 80)][-1]
-    again = RemoteEnv(board, board.view(env._trial), BoardSpec())
-    observation, _ = again.reset()
-    assert observation["board"].tolist() == after[0]["board"].tolist()
-    assert [observation[k] for k in ("shape", "color", "bucket")] == [
-        after[0][k] for k in ("shape", "color", "bucket")
-    ]
-    truncated = [again.step(0)[3] for _ in range(46)]
-    assert truncated == [False] * 45 + [True]
 
 
 @pytest.mark.parametrize(

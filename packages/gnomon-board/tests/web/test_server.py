@@ -52,9 +52,7 @@ def test_one_command(tmp_path):
             assert result["url"].startswith("http://127.0.0.1:")
             with httpx.Client(base_url=result["url"], timeout=60) as client:
                 assert client.get("/healthz").json()["queued"] == 0
-                made = client.post(
-                    "/api/accounts", json={"name": "Ada"}, headers=bearer(result["first_token"])
-                )
+                made = client.post("/api/tokens", json={}, headers=bearer(result["first_token"]))
                 assert made.status_code == 201
         finally:
             process.send_signal(signal.SIGINT)

@@ -5,9 +5,8 @@ Submitting
     a run folder, :class:`Packed`; :func:`submit` sends them, and :func:`wait_for_verdict` returns
     the verdict.
 Playing a hidden season
-    :func:`play_remotely` lets a learner play all trials of an attempt, by a :class:`RemotePlan`;
-    :class:`RemoteEnv` is one of them as a Gymnasium environment. A :class:`Move` gets a
-    :class:`Reply`; a :class:`RemoteGame` is such a trial on the server's side.
+    :func:`play_remotely` lets a learner play all trials of an attempt, by a :class:`RemotePlan`. A
+    :class:`Move` gets a :class:`Reply`; a :class:`RemoteGame` is such a trial on the server's side.
 Seasons
     A :class:`SeasonPlan` is read from a file, :func:`create_season` puts it on the board and
     :func:`reveal_season` publishes its hidden rules, as a :class:`Reveal`; :func:`commit` computes

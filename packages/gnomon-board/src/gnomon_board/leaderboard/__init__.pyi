@@ -18,7 +18,6 @@ from .hidden import unfinished_attempts as unfinished_attempts
 from .remote_game import Move as Move
 from .remote_game import RemoteGame as RemoteGame
 from .remote_game import Reply as Reply
-from .remote_play import RemoteEnv as RemoteEnv
 from .remote_play import RemotePlan as RemotePlan
 from .remote_play import RemoteSummary as RemoteSummary
 from .remote_play import learner_rng as learner_rng
@@ -54,7 +53,6 @@ __all__ = [
     "Move",
     "Number",
     "Packed",
-    "RemoteEnv",
     "RemoteGame",
     "RemotePlan",
     "RemoteSummary",

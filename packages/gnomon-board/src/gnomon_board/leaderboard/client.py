@@ -16,7 +16,7 @@ from gnomon.errors import GnomonError
 from gnomon.files import parse_toml
 from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.http_client import HttpClient
-from gnomon_board.leaderboard.remote_game import AttemptPlay, Move, Replies, Reply, TrialView
+from gnomon_board.leaderboard.remote_game import AttemptPlay, Move, Replies, Reply
 from gnomon_board.leaderboard.verification import trial_scores, verified_trials
 from gohr import ExperimentConfig, RunFolder
 from gohr.experiments import write_log
@@ -73,10 +73,6 @@ class Client(HttpClient):
         """Make moves in different trials, and return a reply to each."""
         value = {"moves": [move.model_dump() for move in moves]}
         return Replies.model_validate(self.ask("POST", "/api/remote/moves", value)).replies
-
-    def view(self, trial: int) -> TrialView:
-        """Return the current view of a trial."""
-        return TrialView.model_validate(self.get(f"/api/remote/trials/{trial}"))
 
 
 # -- submission of a run ---------------------------------------------------------------------------

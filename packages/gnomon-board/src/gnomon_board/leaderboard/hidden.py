@@ -41,14 +41,7 @@ from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.leaderboard.assignment import assignment_of
 from gnomon_board.leaderboard.entries import attempt_of, find_entry
 from gnomon_board.leaderboard.evidence import keep_bytes
-from gnomon_board.leaderboard.remote_game import (
-    AttemptPlay,
-    Move,
-    RemoteGame,
-    Reply,
-    TrialState,
-    TrialView,
-)
+from gnomon_board.leaderboard.remote_game import AttemptPlay, Move, RemoteGame, Reply, TrialState
 from gnomon_board.leaderboard.seasons import check_open
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions import set_state
@@ -288,30 +281,6 @@ def keep_address(session: Session, attempt: EntryAttempt, address: str) -> None:
     if attempt.begun_from is None:
         key = server_secret(session) + attempt.entry.season.name.encode()
         attempt.begun_from = hmac.new(key, address.encode(), hashlib.sha256).hexdigest()
-
-
-def view(session: Session, trial: int, *, account_id: int) -> TrialView:
-    """Return the player's current view of a trial.
-
-    Raises Missing if this account has no such trial.
-    """
-    own = _TRIAL.where(RemoteTrial.id == trial, Entry.account_id == account_id)
-    row = session.execute(own).first()
-    if row is None:
-        raise Missing(f"there is no trial {trial} of this account")
-    # A separate copy: the game in memory may be in use.
-    game = GameCache().fresh_game(session, row)
-    return TrialView(
-        trial=trial,
-        rule=row.rule,
-        number=row.number,
-        state=row.state,
-        position=game.position,
-        episode=game.episode,
-        attempt=game.n_attempts,
-        board=game.board,
-        last=game.last,
-    )
 
 
 # -- attempts in play ------------------------------------------------------------------------------

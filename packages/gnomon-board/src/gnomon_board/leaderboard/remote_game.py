@@ -98,19 +98,6 @@ class TrialState(_Record):
     position: int
 
 
-class TrialView(TrialState):
-    """The player's view of a trial.
-
-    ``board`` has the code of each cell, ``last`` shape, colour and bucket of the last accepted
-    attempt of the episode (0 for none, else 1 + index), ``attempt`` the number of attempts in it.
-    """
-
-    episode: int
-    attempt: int
-    board: list[int]
-    last: list[int]
-
-
 class AttemptPlay(_Record):
     """The trials that one attempt of an entry has to play through the server."""
 
@@ -195,23 +182,6 @@ class RemoteGame:
     def episode(self) -> int:
         """The episode in play, from 0; equal to the number of episodes if the trial is over."""
         return len(self._trial.finish)
-
-    @property
-    def n_attempts(self) -> int:
-        """Number of attempts in the current episode; 0 if the trial is over."""
-        return 0 if self.over else self.position - self._starts[-1]
-
-    @property
-    def board(self) -> list[int]:
-        """The current piece of each cell."""
-        codes: list[int] = self._trial.observation.board.tolist()
-        return codes
-
-    @property
-    def last(self) -> list[int]:
-        """Shape, colour and bucket of the last accepted attempt of the episode, as observed."""
-        seen = self._trial.observation
-        return [seen.shape, seen.color, seen.bucket]
 
     def play(self, move: Move) -> Reply:
         """Make the attempts of a move that are new, up to the end of an episode.

@@ -1,4 +1,4 @@
-"""Play of a hidden season over the network: a learner on all trials, or an environment of one.
+"""Play of a hidden season over the network: a learner plays all trials of an attempt.
 
 Many trials are played at the same time, and each message to the server has the next attempt of
 each. Answered attempts count. An interrupted run continues when it is started again: the learner
@@ -14,28 +14,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import gymnasium
 import numpy as np
-import numpy.typing as npt
-from gymnasium import spaces
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon.files import read_toml
 from gnomon_board.errors import LeaderboardError, wrong_field
 from gnomon_board.leaderboard.client import Client
-from gnomon_board.leaderboard.remote_game import MAX_MOVES, Move, Reply, TrialView
+from gnomon_board.leaderboard.remote_game import MAX_MOVES, Move, Reply
 from gohr import BoardSpec, Learner
 from gohr.experiments import LearnerEntry, Progress, season_board_spec
-from gohr.game import (
-    ACCEPTED,
-    EPISODE_OVER,
-    IN_PROGRESS,
-    N_BUCKETS,
-    N_CELLS,
-    STALEMATE,
-    action_space,
-    observation_space,
-)
+from gohr.game import ACCEPTED, EPISODE_OVER, IN_PROGRESS, N_BUCKETS, N_CELLS
 from gohr.learners import Observation, Transition, is_shown_the_rule, learner_fields
 
 
@@ -217,12 +205,10 @@ class _SeenBoard:
     index.
     """
 
-    def __init__(
-        self, codes: Sequence[int], spec: BoardSpec, last: Sequence[int] = (0, 0, 0)
-    ) -> None:
+    def __init__(self, codes: Sequence[int], spec: BoardSpec) -> None:
         self.codes = np.array(codes, dtype=np.uint8)
         self._n_colors = len(spec.color_palette)
-        self.last = (last[0], last[1], last[2])
+        self.last = (0, 0, 0)
 
     def attempted(self, action: int, outcome: int) -> None:
         """Update the board with the outcome of an attempt."""
@@ -277,119 +263,3 @@ def _episode(
         seen = after
         if terminated or truncated:
             return last
-
-
-class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
-    """Environment of one trial under a rule that stays on the server.
-
-    Observations, actions, rewards and ``info`` are those of ``gohr/HiddenRules-v0``. The difference
-    is that the score counts: boards come in the assigned order, each is played to its end or to the
-    horizon, and every attempt counts. Therefore `reset` deals the next board only when this one is
-    over, and ignores ``seed``. At the horizon a step is ``truncated``. Boards that are stuck from
-    the start are skipped.
-
-    It needs a running leaderboard, and a trial from :meth:`Client.begin`. An environment of a trial
-    that has begun continues it: the first `reset` returns the current board.
-
-    Parameters
-    ----------
-    client : Client
-        Of the leaderboard.
-    view : TrialView
-        The trial, as :meth:`Client.view` returns it.
-    board_spec : BoardSpec
-        Of the season; defines the palettes.
-    """
-
-    metadata: dict[str, Any] = {"render_modes": [], "reveal": False}  # noqa: RUF012 - Gymnasium's
-
-    def __init__(self, client: Client, view: TrialView, board_spec: BoardSpec) -> None:
-        self.board_spec = board_spec
-        self.observation_space = observation_space(board_spec)
-        self.action_space: spaces.Discrete = action_space()
-        self._client, self._trial = client, view.trial
-        self._position, self._episode = view.position, view.episode
-        #: Whether all boards have been played.
-        self.over = view.state == "done"
-        self._board = _SeenBoard(view.board, board_spec, view.last)
-        self._next: list[int] | None = None
-        self._in_play = False
-        if not self.over and view.position == 0:
-            # The boards dealt at the start, since all of a trial may be stuck.
-            reply = self._ask([])
-            if not reply.over:
-                self._board = _SeenBoard(reply.dealt[-1], board_spec)
-            self.over, self._episode = reply.over, reply.episode
-
-    @property
-    def episode(self) -> int:
-        """Number of the board in play, from 0."""
-        return self._episode
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Deal the next board.
-
-        Raises
-        ------
-        LeaderboardError
-            This board is still in play, or there are no more.
-        """
-        super().reset(seed=seed)
-        if self.over and self._next is None:
-            raise LeaderboardError(f"trial {self._trial} is over: every board has been played")
-        if self._in_play:
-            raise LeaderboardError("expected a board to be played to its end before the next")
-        if self._next is not None:
-            self._board = _SeenBoard(self._next, self.board_spec)
-            self._next = None
-        return self._observed(outcome=6, stalemate=False)
-
-    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``."""
-        number = int(action)
-        if not 0 <= number < N_CELLS * N_BUCKETS:
-            raise ValueError(f"action: expected an integer from 0 to 143, found {action!r}")
-        if self._next is not None or (self.over and not self._in_play):
-            raise LeaderboardError("expected a reset: this board is over")
-        reply = self._ask([number])
-        (outcome,) = reply.outcomes
-        self._board.attempted(number, outcome)
-        self._in_play, self.over = not reply.ended, reply.over
-        if reply.ended:
-            self._episode = reply.episode
-            self._next = None if reply.over else reply.dealt[-1]
-        terminated = reply.finish != IN_PROGRESS
-        seen, info = self._observed(outcome=outcome, stalemate=reply.finish == STALEMATE)
-        reward = 0.0 if outcome == ACCEPTED else -1.0
-        return seen, reward, terminated, reply.ended and not terminated, info
-
-    def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which attempts are on occupied cells, bool of shape (144,)."""
-        return self._board.seen().action_mask.astype(np.bool_)
-
-    def close(self) -> None:
-        """Close the connection of the client."""
-        self._client.close()
-
-    def _ask(self, actions: list[int]) -> Reply:
-        move = Move(trial=self._trial, position=self._position, actions=actions)
-        (reply,) = self._client.move([move])
-        self._position = reply.position
-        return reply
-
-    def _observed(self, *, outcome: int, stalemate: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the observation and the info of Gymnasium."""
-        seen = self._board.seen()
-        observed = {
-            "board": seen.board,
-            "shape": seen.shape,
-            "color": seen.color,
-            "bucket": seen.bucket,
-        }
-        return observed, {
-            "action_mask": seen.action_mask,
-            "outcome": outcome,
-            "stalemate": stalemate,
-        }

@@ -19,8 +19,19 @@ router = APIRouter(tags=["pages"])
 
 
 @router.get("/account", include_in_schema=False)
-def account(request: Request, session: ReadSession, who: MaybeCaller) -> Response:
-    """Show the signed-in account, or the forms to sign in and to request a token."""
+def account(
+    request: Request,
+    session: ReadSession,
+    who: MaybeCaller,
+    claim: Annotated[str, Query(max_length=64)] = "",
+) -> Response:
+    """Show the signed-in account, or the forms to sign in and to request a token.
+
+    With ``claim``, show the state of this request for a token, which a POST fetches.
+    """
+    if claim:
+        asked = request_of(session, claim)
+        return html_response(request, "claim.html", claim=claim, name=asked.name, state=asked.state)
     if who is None:
         shown = registration(session)
         return html_response(request, "sign_in.html", registration=shown)
@@ -34,13 +45,6 @@ def account(request: Request, session: ReadSession, who: MaybeCaller) -> Respons
         entries=session.scalars(entries).all(),
         tokens=[token for token in session.scalars(tokens) if is_live(token)],
     )
-
-
-@router.get("/account/requests/{claim}", include_in_schema=False)
-def claim(request: Request, session: ReadSession, claim: str) -> Response:
-    """Show the state of a request for a token; the token itself is fetched by a POST."""
-    found = request_of(session, claim)
-    return html_response(request, "claim.html", claim=claim, name=found.name, state=found.state)
 
 
 @router.get("/submit", include_in_schema=False)

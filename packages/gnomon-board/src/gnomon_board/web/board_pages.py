@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Query, Request, Response
@@ -237,18 +237,41 @@ _TRIALS = (
 )
 
 
-@router.get("/seasons/{name}/scores.csv", response_class=Response)
-def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name: Slug) -> Response:
-    """Return the scores of a season as a tidy table: learners, rules, trials, errors.
+@router.get("/seasons/{name}/{file}", response_class=Response)
+def season_file(
+    request: Request,
+    session: ReadSession,
+    settings: CurrentSettings,
+    board: CurrentBoard,
+    name: Slug,
+    file: Literal["scores.csv", "season.zip"],
+) -> Response:
+    """Return the scores of a season as a tidy table, or the archive of the season.
 
-    ``ranked`` marks entries with a rank; ``begun`` counts the attempts dealt to the account.
+    A row of ``scores.csv`` is a trial of a learner on a rule, with its errors; ``ranked`` marks
+    entries with a rank, and ``begun`` counts the attempts dealt to the account. ``season.zip``
+    holds tables, standings and citation. The same version of a season gives the same bytes; the
+    ETag is their SHA-256.
     """
     season = find_season(session, name)
-    answer = board.answer(
-        *(request, season, ("scores",), lambda: _scores(session, board, season)),
-        "text/csv; charset=utf-8",
-    )
-    answer.headers["Content-Disposition"] = f'attachment; filename="{season.name}-scores.csv"'
+    if file == "scores.csv":
+        answer = board.answer(
+            *(request, season, ("scores",), lambda: _scores(session, board, season)),
+            "text/csv; charset=utf-8",
+        )
+        saved_as = f"{season.name}-scores.csv"
+    else:
+        snapshot = board.snapshot(season)
+        if snapshot is None or not snapshot.is_current:
+            raise Conflict("the standings are being computed; ask for the archive again later")
+        made = snapshot.standings
+        answer = board.answer(
+            *(request, season, ("archive",)),
+            lambda: _archive(session, settings, board, season, made),
+            "application/zip",
+        )
+        saved_as = f"{season.name}-v{season.version}.zip"
+    answer.headers["Content-Disposition"] = f'attachment; filename="{saved_as}"'
     return answer
 
 
@@ -285,45 +308,28 @@ SHA-256 of its log. `sha256sum --check SHA256SUMS` checks the files.
 """
 
 
-@router.get("/seasons/{name}/season.zip", response_class=Response)
-def season_zip(
-    request: Request,
-    session: ReadSession,
-    settings: CurrentSettings,
-    board: CurrentBoard,
-    name: Slug,
-) -> Response:
-    """Return the archive of a season: its tables, standings and citation.
-
-    The same version of a season gives the same bytes; the ETag is their SHA-256.
-    """
-    season = find_season(session, name)
-    snapshot = board.snapshot(season)
-    if snapshot is None or not snapshot.is_current:
-        raise Conflict("the standings are being computed; ask for the archive again in a minute")
-
-    def make() -> bytes:
-        # Other requests do not wait: hundreds of waiting ones would hold all threads.
-        if not _BUILDING.acquire(blocking=False):
-            raise Conflict("an archive is being made; ask again in a minute")
-        try:
-            files = {
-                "README.md": _README.format(
-                    title=season.title, season=season.name, version=season.version
-                ),
-                "citation.bib": _bibtex(season, settings),
-                "standings.json": _json(snapshot.standings.as_record()),
-                "scores.csv": _scores(session, board, season),
-                **_tables(session, season),
-            }
-            return _packed(f"{season.name}-v{season.version}", files)
-        finally:
-            _BUILDING.release()
-
-    answer = board.answer(request, season, ("archive",), make, "application/zip")
-    file = f"{season.name}-v{season.version}.zip"
-    answer.headers["Content-Disposition"] = f'attachment; filename="{file}"'
-    return answer
+def _archive(
+    session: Session,
+    settings: Settings,
+    board: BoardState,
+    season: Season,
+    standings: Standings,
+) -> bytes:
+    # Other requests do not wait: hundreds of waiting ones would hold all threads.
+    if not _BUILDING.acquire(blocking=False):
+        raise Conflict("an archive is being made; ask again in a minute")
+    try:
+        readme = _README.format(title=season.title, season=season.name, version=season.version)
+        files = {
+            "README.md": readme,
+            "citation.bib": _bibtex(season, settings),
+            "standings.json": _json(standings.as_record()),
+            "scores.csv": _scores(session, board, season),
+            **_tables(session, season),
+        }
+        return _packed(f"{season.name}-v{season.version}", files)
+    finally:
+        _BUILDING.release()
 
 
 def _tables(session: Session, season: Season) -> dict[str, str]:

@@ -196,34 +196,15 @@ def test_a_server_that_forgets_goes_on_where_it_was(client, app, token, play):
     assert sum(each["ended"] for each in told) == 3
 
 
-def test_a_view_shows_what_a_player_sees(client, token, play):
-    trial = ids(play)[0]
-    board = move(client, token, (trial, 0, [])).json()["replies"][0]["dealt"][0]
-    cell = next(i for i, code in enumerate(board) if code)
-    for n_attempts in range(1, 5):  # one of the buckets is the right one
-        reply = move(client, token, (trial, n_attempts - 1, [4 * cell + n_attempts - 1])).json()
-        if reply["replies"][0]["outcomes"] == [0]:
-            break
-    view = client.get(f"/api/remote/trials/{trial}", headers=bearer(token)).json()
-    board[cell] = 0
-    assert view["board"] == board
-    assert (view["attempt"], view["position"], view["episode"]) == (n_attempts, n_attempts, 0)
-    assert view["last"][2] == n_attempts
-    assert (view["rule"], view["state"]) == (play["trials"][0]["rule"], "playing")
-
-
 # -- whose trial it is, and when -------------------------------------------------------------------
 
 
 def test_another_account_neither_sees_nor_plays_a_trial(client, database, play):
     other = make_account(database, "eve", "submit")
     trial = ids(play)[0]
-    for answer in (
-        move(client, other, (trial, 0, [1])),
-        client.get(f"/api/remote/trials/{trial}", headers=bearer(other)),
-    ):
-        assert answer.status_code == 404
-        assert answer.json()["detail"] == f"there is no trial {trial} of this account"
+    answer = move(client, other, (trial, 0, [1]))
+    assert answer.status_code == 404
+    assert answer.json()["detail"] == f"there is no trial {trial} of this account"
     missing = move(client, other, (9999, 0, [1]))
     assert missing.json()["detail"] == "there is no trial 9999 of this account"
     path = f"/api/remote/entries/{play['entry']}/attempts/1"
@@ -234,7 +215,6 @@ def test_nobody_plays_without_a_token(client, play):
     trial = ids(play)[0]
     body = {"moves": [{"trial": trial, "position": 0, "actions": []}]}
     assert client.post("/api/remote/moves", json=body).status_code == 401
-    assert client.get(f"/api/remote/trials/{trial}").status_code == 401
     assert client.post(f"/api/remote/entries/{play['entry']}/attempts/1").status_code == 401
 
 
@@ -331,11 +311,9 @@ def test_what_is_no_message_is_refused(client, token, body):
 def told_by_every_endpoint(client, token, play) -> str:
     """Return all that the server says about the season, to its player and to anybody."""
     entry = play["entry"]
-    trial = play["trials"][1]["trial"]
     answers = [
         json.dumps(play),
         move(client, token, *[(t, 0, list(range(20))) for t in ids(play)]).text,
-        client.get(f"/api/remote/trials/{trial}", headers=bearer(token)).text,
     ]
     for path in (
         "/api/seasons",
@@ -365,10 +343,6 @@ def test_no_message_tells_more_than_the_outcomes(client, token, play):
     fields = {"trial", "position", "outcomes", "finish", "ended", "episode", "dealt", "over"}
     assert set(reply) == fields
     assert set(reply["outcomes"]) <= {0, 3, 4, 7}
-    view = client.get(f"/api/remote/trials/{ids(play)[1]}", headers=bearer(token)).json()
-    assert set(view) == {
-        "trial", "rule", "number", "state", "position", "episode", "attempt", "board", "last"
-    }  # fmt: skip
 
 
 def test_two_rules_that_answer_alike_are_told_alike(client, token, database):

@@ -48,7 +48,7 @@ def test_who_asks_gets_a_token_once_a_moderator_agrees(client, moderator):
     answer = asked(client, contact="grace@example.org", reason="A learner\nwith memory")
     assert answer.status_code == 201
     claim = answer.json()["claim"]
-    page = f"/account/requests/{claim}"
+    page = f"/account?claim={claim}"
     assert "waits for a moderator" in client.get(page).text
     assert fetched(client, claim).status_code == 409
     listed = client.get("/moderation", headers=moderator).text
@@ -70,7 +70,7 @@ def test_who_asks_gets_a_token_once_a_moderator_agrees(client, moderator):
 def test_who_is_refused_gets_none_and_is_forgotten(client, database, moderator):
     claim = asked(client).json()["claim"]
     assert len(decided_by(client, moderator, [1], grant=False)) == 1
-    assert "refused" in client.get(f"/account/requests/{claim}").text
+    assert "refused" in client.get(f"/account?claim={claim}").text
     with database.reading() as session:  # nothing of who asked is kept
         [request] = session.scalars(select(TokenRequest))
         assert (request.name, request.contact, request.reason) == ("", "", "")
@@ -147,7 +147,7 @@ def test_a_full_list_loses_the_oldest_of_the_largest_network(behind_proxy, datab
         expired = session.get_one(TokenRequest, 2)
     assert (states.count("waiting"), states[1]) == (1000, "expired")
     assert (expired.name, expired.contact) == ("", "")
-    assert "waits for a moderator" in behind_proxy.get(f"/account/requests/{claim}").text
+    assert "waits for a moderator" in behind_proxy.get(f"/account?claim={claim}").text
     listed = behind_proxy.get("/moderation", headers=moderator).text
     assert max(listed.index("Grace"), listed.index("Linus")) < listed.index("Junk")
 
@@ -161,7 +161,7 @@ def test_a_moderator_refuses_many_at_once(client, database, moderator, token):
     assert client.post(DECISIONS, json=body, headers=bearer(token)).status_code == 403
     assert len(decided_by(client, moderator, [1, 2, 3, 999], grant=False)) == 3
     assert decided_by(client, moderator, [1, 2, 3, 999], grant=False) == []
-    assert "refused" in client.get(f"/account/requests/{claims[0]}").text
+    assert "refused" in client.get(f"/account?claim={claims[0]}").text
     with database.reading() as session:
         names = session.scalars(select(TokenRequest.name).order_by(TokenRequest.id)).all()
     assert names == ["", "", "", "Learner 3"]
@@ -169,7 +169,7 @@ def test_a_moderator_refuses_many_at_once(client, database, moderator, token):
 
 def test_nobody_guesses_a_claim(client):
     asked(client)
-    assert client.get("/account/requests/abc").status_code == 404
+    assert client.get("/account?claim=abc").status_code == 404
     assert fetched(client, "abc").status_code == 404
 
 

@@ -18,7 +18,6 @@ from gnomon_board.accounts import (
     decide,
     erase_account,
     find_account,
-    make_account,
     note,
     request_of,
     set_registration,
@@ -82,12 +81,6 @@ class NewToken(BaseModel):
     days: _Days | None = 90
 
 
-class NewAccount(NewToken):
-    """An account that is wanted, with its first token."""
-
-    name: Annotated[str, Field(max_length=200)]
-
-
 @router.get("/tokens")
 def list_tokens(
     session: ReadSession, who: Anybody, limit: Limit = 100, after: After = 0
@@ -106,15 +99,24 @@ def make_token(session: WriteSession, wanted: NewToken, who: Anybody) -> IssuedT
     It has no more scopes than the one that asks, ends when that one does at the latest, and is
     revoked with it.
     """
-    return _issue(session, who.account_id, wanted, who)
-
-
-@router.post("/accounts", status_code=201)
-def make_new_account(session: WriteSession, wanted: NewAccount, who: Admin) -> IssuedToken:
-    """Make an account, and its first token, which is the caller's child if it may moderate."""
-    account = make_account(session, wanted.name)
-    note(session, "account made", "account", account.id, by=who.account_id, public=False)
-    return _issue(session, account.id, wanted, who)
+    token, text = issue_token(
+        session,
+        find_account(session, who.account_id),
+        wanted.scopes,
+        label=clean_text(wanted.label, "label"),
+        days=wanted.days,
+        parent=session.get_one(Token, who.token_id),
+    )
+    note(
+        session,
+        "token issued",
+        "token",
+        token.id,
+        by=who.account_id,
+        public=False,
+        scopes=token.scopes,
+    )
+    return IssuedToken(**TokenRecord.of(token).model_dump(), token=text)
 
 
 @router.delete("/tokens/{token}")
@@ -146,30 +148,6 @@ def end_account(
     else:
         close_account(session, found)
         note(session, "account closed", "account", account, by=who.account_id)
-
-
-def _issue(session: WriteSession, account_id: int, wanted: NewToken, who: Caller) -> IssuedToken:
-    account = find_account(session, account_id)
-    label = clean_text(wanted.label, "label")
-    is_child = account.id == who.account_id or wanted.scopes != ["submit"]
-    token, text = issue_token(
-        session,
-        account,
-        wanted.scopes,
-        label=label,
-        days=wanted.days,
-        parent=session.get_one(Token, who.token_id) if is_child else None,
-    )
-    note(
-        session,
-        "token issued",
-        "token",
-        token.id,
-        by=who.account_id,
-        public=False,
-        scopes=token.scopes,
-    )
-    return IssuedToken(**TokenRecord.of(token).model_dump(), token=text)
 
 
 moderation_router = APIRouter(prefix="/api", tags=["moderation"])

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 
-from gnomon_board.leaderboard.hidden import GameCache, begin, close_attempt, make_moves, view
-from gnomon_board.leaderboard.remote_game import AttemptPlay, Moves, Replies, TrialView
+from gnomon_board.leaderboard.hidden import GameCache, begin, close_attempt, make_moves
+from gnomon_board.leaderboard.remote_game import AttemptPlay, Moves, Replies
 from gnomon_board.tokens import Caller
-from gnomon_board.web.api.dependencies import DatabaseOf, ReadSession, RowId, WriteSession, caller
+from gnomon_board.web.api.dependencies import DatabaseOf, RowId, WriteSession, caller
 from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["hidden division"])
@@ -29,12 +29,6 @@ def begin_attempt(
 def close(session: WriteSession, entry: RowId, number: RowId, who: Submitter) -> None:
     """Close an attempt that was begun: the rest of it is scored as errors."""
     close_attempt(session, entry, number, account_id=who.account_id)
-
-
-@router.get("/remote/trials/{trial}")
-def get_trial(session: ReadSession, trial: RowId, who: Submitter) -> TrialView:
-    """Return the current view of the player of a trial."""
-    return view(session, trial, account_id=who.account_id)
 
 
 @router.post("/remote/moves")

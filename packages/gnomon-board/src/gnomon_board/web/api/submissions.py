@@ -7,11 +7,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
-from sqlalchemy import select
-from sqlalchemy.orm import joinedload
 
 from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import VerifiedTrial
 from gnomon_board.errors import Missing, NotAllowed
 from gnomon_board.leaderboard.entries import attempt_of, find_entry
 from gnomon_board.leaderboard.evidence import receive, receiving, sound_log
@@ -30,19 +27,17 @@ from gnomon_board.leaderboard.submissions import (
 )
 from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
-    After,
     Anybody,
     CurrentSettings,
     DatabaseOf,
     IntakeOf,
-    Limit,
     ReadSession,
     RowId,
     WriteSession,
     caller,
     check_scope,
 )
-from gnomon_board.web.api.records import Reason, SubmissionRecord, TrialRecord
+from gnomon_board.web.api.records import Reason, SubmissionRecord
 from gnomon_board.web.api.seasons import check_owner
 from gnomon_board.web.limits import HOUR_S, Intake
 from gnomon_board.web.middleware import address_of
@@ -135,22 +130,6 @@ async def send_log(
 def get_submission(session: ReadSession, submission: RowId) -> SubmissionRecord:
     """Return the state of a submission, with the reason, and its place in the queue."""
     return SubmissionRecord.of(find_submission(session, submission), session)
-
-
-@router.get("/submissions/{submission}/trials")
-def list_trials(
-    session: ReadSession, submission: RowId, limit: Limit = 100, after: After = 0
-) -> list[TrialRecord]:
-    """List the scores of a submission's trials, in the order of their ids."""
-    found = find_submission(session, submission)
-    rows = (
-        select(VerifiedTrial)
-        .where(VerifiedTrial.submission_id == found.id, VerifiedTrial.id > after)
-        .options(joinedload(VerifiedTrial.rule))
-        .order_by(VerifiedTrial.id)
-        .limit(limit)
-    )
-    return [TrialRecord.of(trial) for trial in session.scalars(rows)]
 
 
 @router.get("/submissions/{submission}/log", response_class=FileResponse)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 
 import gohr
-from gnomon_board import Settings
+from app_client import AppClient
+from gnomon_board import Settings, create_app
 from gnomon_board.cli import main
+from gnomon_board.database import Database
 from gnomon_board.studies import StudyPlan
 from gohr.experiments import score_trial
 from gohr.people import read_transcripts
-from serving import serving
 from small_season import empty_board
 
 PLAN = """
@@ -51,7 +53,16 @@ def study(monkeypatch, capsys, data):
     return run
 
 
-def play(client: httpx.Client, invitation: str) -> None:
+@contextmanager
+def browser(data: Path) -> Iterator[AppClient]:
+    """Serve the board of a folder to a browser in this process."""
+    database = Database(Settings(data).database)
+    with AppClient(create_app(Settings(data), database)) as client:
+        yield client
+    database.close()
+
+
+def play(client: AppClient, invitation: str) -> None:
     """Join a study, and play its only game to the end."""
     player = client.post(f"/api{invitation}", json={"agree": True}).json()["address"]
     game = client.post(f"/api{player}/go-on").json()["address"]
@@ -69,7 +80,7 @@ def test_a_study_from_its_plan_to_its_files(study, data, tmp_path):
     assert list(made) == ["id", "study", "invitation"]
     assert made["invitation"].startswith("http://b.example/join/")
     assert study("export", "pilot", tmp_path / "none")[0] == 2
-    with serving(Settings(data)) as server, httpx.Client(base_url=server.url) as client:
+    with browser(data) as client:
         play(client, made["invitation"].removeprefix("http://b.example"))
     _, (line,), _ = study("list")
     assert line == {
@@ -92,7 +103,6 @@ def test_a_study_from_its_plan_to_its_files(study, data, tmp_path):
     assert again.rules == ("anything-goes", "clockwise")
 
 
-@pytest.mark.full
 def test_a_closed_study_takes_nobody_until_it_invites_anew(study, data, tmp_path):
     _, (made,), _ = study("new", tmp_path / "plan.toml")
     assert study("close", "pilot")[:2] == (0, [{"study": "pilot", "closed": True}])
@@ -100,7 +110,7 @@ def test_a_closed_study_takes_nobody_until_it_invites_anew(study, data, tmp_path
     assert (status, "study 'pilot' is closed already" in err) == (2, True)
     _, (again,), _ = study("invite", "pilot")
     assert list(again) == ["study", "invitation"]
-    with serving(Settings(data)) as server, httpx.Client(base_url=server.url) as client:
+    with browser(data) as client:
         assert client.get("/join/" + made["invitation"].split("/join/")[1]).status_code == 404
         assert client.get("/join/" + again["invitation"].split("/join/")[1]).status_code == 200
 
@@ -158,12 +168,12 @@ def test_links_are_for_one_person_each_and_a_lost_one_is_renewed(study, data, tm
     assert status == 0
     assert [each["player"] for each in made] == ["pilot-0001", "pilot-0002"]
     lost = made[0]["link"].removeprefix("http://b.example")
-    with serving(Settings(data)) as server, httpx.Client(base_url=server.url) as client:
+    with browser(data) as client:
         client.post(f"/api{lost}/step", json={"step": "consent", "agree": "yes"})
         game = client.post(f"/api{lost}/go-on").json()["address"]
-        _, (renewed,), _ = study("link", "pilot", "pilot-0001", "--public-url", server.url)
+        _, (renewed,), _ = study("link", "pilot", "pilot-0001", "--public-url", "http://b.example")
         assert client.get(lost).status_code == client.get(game).status_code == 404
-        found = renewed["link"].removeprefix(server.url)
+        found = renewed["link"].removeprefix("http://b.example")
         again = client.post(f"/api{found}/go-on").json()["address"]
         assert again != game
         assert client.get(again).status_code == 200

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnomon.cli import JsonOption, answering
+from gnomon.cli import Answer, JsonOption, answering
 from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from gnomon_board.database.schema import Study
 
 app = typer.Typer(
     name="study",
@@ -16,17 +23,27 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Make a study of a plan, on the server's machine, and export what was played.",
 )
+PlanArgument = Annotated[Path, typer.Argument(help="The plan of the study: a TOML file.")]
 StudyArgument = Annotated[str, typer.Argument(help="The study.")]
+PlayerArgument = Annotated[str, typer.Argument(help="The pseudonym of a player.")]
 UrlOption = Annotated[str, typer.Option(help="How the world sees the server.")]
 _URL = "http://127.0.0.1:8080"
-PlanArgument = Annotated[Path, typer.Argument(help="The plan of the study: a TOML file.")]
+
+
+@contextmanager
+def _study(
+    verb: str, name: str, data: Path, database: str, as_json: bool
+) -> Iterator[tuple[Answer, Session, Study]]:
+    """Answer a verb on a study, in one transaction."""
+    with board_answering(f"study {verb}", data, database, as_json) as (answer, opened):
+        from gnomon_board.studies.store import study_named
+
+        with opened.writing() as session:
+            yield answer, session, study_named(session, name)
 
 
 @app.command()
-def check(
-    plan: PlanArgument,
-    as_json: JsonOption = False,
-) -> None:
+def check(plan: PlanArgument, as_json: JsonOption = False) -> None:
     """List the screens of a plan, and its errors and warnings, before the study starts.
 
     Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
@@ -55,16 +72,37 @@ def new(
     If there is no board yet, one is made.
     """
     from gnomon_board.studies.plan import read_plan
-    from gnomon_board.studies.store import first_account, make_study
+    from gnomon_board.studies.store import make_study
 
     read = read_plan(plan)
     with board_answering("study new", data, database, as_json, create=True) as (answer, opened):
         with opened.writing() as session:
-            study, key = make_study(session, read, by=first_account(session))
-            link = f"{public_url.rstrip('/')}/join/{key}"
-            answer.results([{"id": study.id, "study": study.name, "invitation": link}])
+            study, key = make_study(session, read)
+            record = {"id": study.id, "study": study.name, "invitation": _join(public_url, key)}
+        answer.results([record])
         answer.say(f"study {read.name}: {len(read.lists)} lists, {len(read.rules)} rules")
-        answer.say(f"invitation, shown only now: {link}")
+        answer.say(f"invitation, shown only now: {record['invitation']}")
+
+
+def _join(public_url: str, key: str) -> str:
+    return f"{public_url.rstrip('/')}/join/{key}"
+
+
+@app.command()
+def invite(
+    name: StudyArgument,
+    public_url: UrlOption = _URL,
+    data: DataOption = DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Print a new invitation to a study, closed or not; the one before ends."""
+    from gnomon_board.studies.store import invite_anew
+
+    with _study("invite", name, data, database, as_json) as (answer, session, study):
+        invitation = _join(public_url, invite_anew(session, study))
+        answer.results([{"study": name, "invitation": invitation}])
+        answer.say(f"invitation, shown only now: {invitation}")
 
 
 @app.command()
@@ -77,20 +115,10 @@ def links(
     as_json: JsonOption = False,
 ) -> None:
     """Print links for one person each, with the pseudonyms; they are kept nowhere."""
-    with board_answering("study links", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.store import first_account, personal_links, study_named
+    from gnomon_board.studies.store import personal_links
 
-        with opened.writing() as session:
-            study = study_named(session, name)
-            made = personal_links(session, study, number, by=first_account(session))
-        base = public_url.rstrip("/")
-        records = [{"player": player, "link": f"{base}/players/{key}"} for player, key in made]
-        answer.results(records)
-        for record in records:
-            answer.say(f"{record['player']}  {record['link']}")
-
-
-PlayerArgument = Annotated[str, typer.Argument(help="The pseudonym of a player.")]
+    with _study("links", name, data, database, as_json) as (answer, session, study):
+        _say_links(answer, public_url, personal_links(session, study, number))
 
 
 @app.command()
@@ -103,15 +131,18 @@ def link(
     as_json: JsonOption = False,
 ) -> None:
     """Print a new link for a player who lost the old one, which ends."""
-    with board_answering("study link", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.store import first_account, new_link, study_named
+    from gnomon_board.studies.store import new_link
 
-        with opened.writing() as session:
-            study = study_named(session, name)
-            key = new_link(session, study, player, by=first_account(session))
-        address = f"{public_url.rstrip('/')}/players/{key}"
-        answer.results([{"player": player, "link": address}])
-        answer.say(f"{player}  {address}")
+    with _study("link", name, data, database, as_json) as (answer, session, study):
+        _say_links(answer, public_url, [(player, new_link(session, study, player))])
+
+
+def _say_links(answer: Answer, public_url: str, keys: list[tuple[str, str]]) -> None:
+    base = public_url.rstrip("/")
+    records = [{"player": player, "link": f"{base}/players/{key}"} for player, key in keys]
+    answer.results(records)
+    for record in records:
+        answer.say(f"{record['player']}  {record['link']}")
 
 
 @app.command()
@@ -123,12 +154,10 @@ def exclude(
     as_json: JsonOption = False,
 ) -> None:
     """Exclude a player from the lists and run folders, or include the player again."""
-    with board_answering("study exclude", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.store import exclude, first_account, study_named
+    from gnomon_board.studies.store import exclude
 
-        with opened.writing() as session:
-            study = study_named(session, name)
-            excluded = exclude(session, study, player, by=first_account(session))
+    with _study("exclude", name, data, database, as_json) as (answer, session, study):
+        excluded = exclude(session, study, player)
         answer.results([{"player": player, "excluded": excluded}])
         answer.say(f"{player} is {'excluded' if excluded else 'included again'}")
 
@@ -167,31 +196,10 @@ def export(
         from gnomon_board.studies.store import study_named
 
         with opened.reading() as session:
-            study = study_named(session, name)
-            paths = write_study(session, study, out, identifiers=identifiers)
+            paths = write_study(session, study_named(session, name), out, identifiers=identifiers)
         answer.results([{"path": str(path)} for path in paths])
         for path in paths:
             answer.say(str(path))
-
-
-@app.command()
-def invite(
-    name: StudyArgument,
-    public_url: UrlOption = _URL,
-    data: DataOption = DATA,
-    database: DatabaseOption = "",
-    as_json: JsonOption = False,
-) -> None:
-    """Print a new invitation to a study, closed or not; the one before ends."""
-    with board_answering("study invite", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.store import first_account, invite_anew, study_named
-
-        with opened.writing() as session:
-            study = study_named(session, name)
-            key = invite_anew(session, study, by=first_account(session))
-        link = f"{public_url.rstrip('/')}/join/{key}"
-        answer.results([{"study": name, "invitation": link}])
-        answer.say(f"invitation, shown only now: {link}")
 
 
 @app.command()
@@ -202,10 +210,9 @@ def close(
     as_json: JsonOption = False,
 ) -> None:
     """Close a study to new players; those who have begun may finish."""
-    with board_answering("study close", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.store import close_study, first_account, study_named
+    from gnomon_board.studies.store import close_study
 
-        with opened.writing() as session:
-            close_study(session, study_named(session, name), by=first_account(session))
+    with _study("close", name, data, database, as_json) as (answer, session, study):
+        close_study(session, study)
         answer.results([{"study": name, "closed": True}])
         answer.say(f"study {name} is closed")

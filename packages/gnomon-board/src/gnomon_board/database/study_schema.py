@@ -35,6 +35,11 @@ class Study(Base):
     closes_at: Mapped[datetime.datetime | None]
     assignments: Mapped[list[StudyAssignment]] = relationship(back_populates="study")
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the study takes no more participants."""
+        return self.closes_at is not None and self.closes_at <= now()
+
 
 class StudyAssignment(Base):
     """A player of a study by pseudonym, with the assigned list of the plan.
@@ -67,6 +72,12 @@ class StudyAssignment(Base):
     browser: Mapped[Name | None]
     device: Mapped[Name | None]
     study: Mapped[Study] = relationship(back_populates="assignments")
+    games: Mapped[list[PlaySession]] = relationship(back_populates="assignment")
+
+    @property
+    def points(self) -> int:
+        """Points of all games."""
+        return sum(int(game.settings.get("points", 0)) for game in self.games)
 
 
 class StudyAnswer(Base):
@@ -108,7 +119,7 @@ class PlaySession(Base):
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
     finished_at: Mapped[datetime.datetime | None]
-    assignment: Mapped[StudyAssignment | None] = relationship()
+    assignment: Mapped[StudyAssignment | None] = relationship(back_populates="games")
 
 
 class PlayAttempt(Base):

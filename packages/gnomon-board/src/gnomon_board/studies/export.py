@@ -24,7 +24,6 @@ from gnomon_board.errors import Conflict
 from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
-from gnomon_board.studies.store import points_of_players
 from gohr import BoardSpec, ExperimentConfig, RunFolder, TrialLog
 from gohr.experiments import (
     LearnerEntry,
@@ -172,11 +171,10 @@ def _rules(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
 def _participants(
     session: Session, study: Study, trials: dict[str, int]
 ) -> Iterator[Sequence[Any]]:
-    points = points_of_players(session, study)
     for p, count in player_counts(session, study):
         yield (
             *(p.player, p.rule_list, p.created_at, p.consented_at, p.finished_at, p.ending),
-            *(p.n_played, count.n_attempts, points.get(p.id, 0), trials.get(p.player)),
+            *(p.n_played, count.n_attempts, p.points, trials.get(p.player)),
             *(p.browser, p.device, int(p.excluded_at is not None)),
         )
 

@@ -49,7 +49,7 @@ def find_invitation(session: Session, key: str) -> Study:
 
 def check_open(study: Study) -> None:
     """Raise NotAllowed if a study takes no more participants."""
-    if study.closes_at is not None and study.closes_at <= now():
+    if study.is_closed:
         raise NotAllowed("this study is over")
 
 

@@ -12,10 +12,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon_board.database.schema import PlaySession, Study, StudyAssignment
+from gnomon_board.database.schema import Study, StudyAssignment
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.participants import (
@@ -34,7 +33,7 @@ from gnomon_board.studies.participants import (
 )
 from gnomon_board.studies.plan import AnswerError, Ending, Question, StudyPlan
 from gnomon_board.studies.plan_check import check_plan
-from gnomon_board.studies.store import StudyLine, points_of_players, study_lines
+from gnomon_board.studies.store import StudyLine, study_lines
 from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     CurrentSettings,
@@ -75,7 +74,6 @@ def study(request: Request, session: ReadSession, who: Admin, number: RowId) -> 
         study=StudyLine.of(found),
         plan=plan,
         players=player_counts(session, found),
-        points=points_of_players(session, found),
         findings=[each for each in check_plan(plan).findings if each.severity != "note"],
     )
 
@@ -234,6 +232,7 @@ def _player_page(session: Session, player: StudyAssignment, plan: StudyPlan) -> 
     ending = cast(Ending, player.ending) if step == "end" and player.ending else None
     completion = None if ending is None else plan.recruitment.completion(ending)
     code, identifiers = player.completion_code, player.identifiers
+    has_points = player.rule_list and any(x.points for x in plan.series(player.rule_list))
     return PlayerPage(
         title=player.study.title,
         step=step,
@@ -246,18 +245,10 @@ def _player_page(session: Session, player: StudyAssignment, plan: StudyPlan) -> 
         n_rules=len(plan.lists.get(player.rule_list, ())),
         finished=player.finished_at is not None,
         ending=player.ending,
-        points=_points(session, player, plan) if step == "end" else None,
+        points=player.points if step == "end" and has_points else None,
         completion_code=code if ending else "",
         completion_url="" if completion is None else completion.address(code, identifiers),
     )
-
-
-def _points(session: Session, player: StudyAssignment, plan: StudyPlan) -> int | None:
-    """Return the points of a player; None if the list has none."""
-    if not player.rule_list or all(x.points is None for x in plan.series(player.rule_list)):
-        return None
-    games = select(PlaySession.settings).where(PlaySession.assignment_id == player.id)
-    return sum(int(settings.get("points", 0)) for settings in session.scalars(games))
 
 
 @router.get("/api/players/{key}")

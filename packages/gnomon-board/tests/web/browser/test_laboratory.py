@@ -91,7 +91,7 @@ def laboratory(site, tmp_path):
         (tmp_path / "plan.toml").write_text(PLAN.format(name=name, language=language))
         plan = read_plan(tmp_path / "plan.toml")
         with database.writing() as session:
-            return f"/join/{make_study(session, plan, by=1)[1]}"
+            return f"/join/{make_study(session, plan)[1]}"
 
     yield make, database
     database.close()

@@ -119,7 +119,7 @@ def test_the_pages_of_an_administrator_have_no_barriers(
     plan = {"name": f"looks-{look}", "title": "Looks", "consent": "Yes.", "lists": lists}
     database = Database(site.settings.database)
     with database.writing() as session:
-        study, key = make_study(session, StudyPlan.from_record(plan), by=1)
+        study, key = make_study(session, StudyPlan.from_record(plan))
     database.close()
     page = open_page(f"/join/{key}", color_scheme=look, width=width)
     looked_at(page, screenshots, f"invitation-{look}")

@@ -31,7 +31,7 @@ def invitation(site, request):
     plan = StudyPlan.from_toml(PLAN.replace("{n}", name))
     database = Database(site.settings.database)
     with database.writing() as session:
-        key = make_study(session, plan, by=1)[1]
+        key = make_study(session, plan)[1]
     database.close()
     return f"/join/{key}"
 

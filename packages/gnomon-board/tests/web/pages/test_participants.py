@@ -60,7 +60,7 @@ PLAN = {
 def study(database, admin_token):
     """The address of the invitation to a study of the plan."""
     with database.writing() as session:
-        return f"/join/{make_study(session, StudyPlan.from_record(PLAN), by=1)[1]}"
+        return f"/join/{make_study(session, StudyPlan.from_record(PLAN))[1]}"
 
 
 def join(client, invitation, query="?PID=abc&STUDY=s1&token=secret"):
@@ -227,7 +227,7 @@ def test_without_an_identifier_the_page_offers_to_continue(client, study):
 
 def test_a_personal_link_begins_with_the_consent(client, study, database):
     with database.writing() as session:
-        made = personal_links(session, study_named(session, "pilot"), 2, by=1)
+        made = personal_links(session, study_named(session, "pilot"), 2)
     (name, key), _ = made
     player = f"/players/{key}"
     assert name == "pilot-0001"

@@ -30,7 +30,7 @@ def make(database, admin_token):
 
     def made(plan: str = PLAN) -> str:
         with database.writing() as session:
-            return f"/join/{make_study(session, StudyPlan.from_toml(plan), by=1)[1]}"
+            return f"/join/{make_study(session, StudyPlan.from_toml(plan))[1]}"
 
     return made
 

@@ -5,7 +5,8 @@ runs are gamma, lognormal, logit-normal or Laplace, with levels and spreads that
 tasks; `rough` has mixtures: runs that collapse, two humps, shares of 20 episodes, Student's t with
 three degrees of freedom; in `shared` the runs share an effect over tasks. Each cell draws tables of
 six algorithms that are equal in truth, so that any separated pair is a false one. True values come
-from 20,000 runs.
+from 20,000 runs. P(X > Y) of two algorithms over few tasks is measured for true values from 0.5 to
+0.95, on tasks whose differences are between half and one and a half times the mean one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from benchmarks.record import Measurement
 from gnomon.scores import ScoreTable
 from gnomon.stats import Strata, compare, estimate, metric_named
+from gnomon.stats.all_pairs import pairwise_improvement
 
 Array = npt.NDArray[np.float64]
 #: From a generator and a number of runs to scores (runs, tasks).
@@ -113,8 +115,67 @@ def counted(draw: Draw, n_runs: int, seed: int) -> dict[str, tuple[float, float]
     return {metric: (held[metric] / n, false[metric] / N_TABLES) for metric in METRICS}
 
 
+def normal(rng: np.random.Generator, n: tuple[int, ...], shift: Array) -> tuple[Array, Array]:
+    """Return runs (..., tasks) of two algorithms, of which the first is better by a shift."""
+    return rng.normal(size=n) + shift, rng.normal(size=n)
+
+
+def lognormal(rng: np.random.Generator, n: tuple[int, ...], shift: Array) -> tuple[Array, Array]:
+    """Return skewed runs."""
+    return np.exp(rng.normal(size=n)) + shift, np.exp(rng.normal(size=n))
+
+
+def rounded(rng: np.random.Generator, n: tuple[int, ...], shift: Array) -> tuple[Array, Array]:
+    """Return runs with ties."""
+    x, y = normal(rng, n, shift)
+    return np.round(2.0 * x) / 2.0, np.round(2.0 * y) / 2.0
+
+
+def unequal(rng: np.random.Generator, n: tuple[int, ...], shift: Array) -> tuple[Array, Array]:
+    """Return runs of unequal spread."""
+    return rng.normal(size=n) + shift, 2.5 * rng.normal(size=n)
+
+
+def improvement() -> Iterator[Measurement]:
+    """Yield the coverage of P(X > Y) by numbers of tasks and runs, and the error of its test."""
+    errors = []
+    for n_tasks in (2, 3, 5):
+        for n_runs in (2, 3, 5):
+            rng, cells = np.random.default_rng(100 * n_tasks + n_runs), []
+            for draw in (normal, lognormal, rounded, unequal):
+                for mean_shift in (0.0, 0.5, 1.0, 1.7, 2.5):
+                    shift = mean_shift * np.linspace(0.5, 1.5, n_tasks)
+                    x, y = draw(rng, (100_000, n_tasks), shift)
+                    truth = float(np.mean((x > y) + 0.5 * (x == y)))
+                    held = 0
+                    for _ in range(2 * N_TABLES):
+                        x, y = draw(rng, (n_runs, n_tasks), shift)
+                        found = pairwise_improvement([*zip(x.T, y.T, strict=True)])
+                        low, high = (end[0, 1] for end in found.ends)
+                        held += low <= truth <= high
+                        if mean_shift == 0.0:
+                            errors.append(found.p_value[0, 1] <= 1.0 - LEVEL)
+                    cells.append((50.0 * held / N_TABLES, f"{draw.__name__} runs, {truth:.2f}"))
+            least, where = min(cells)
+            yield Measurement(
+                f"P(X > Y), {n_tasks} tasks, {n_runs} runs: coverage",
+                float(np.mean([share for share, _ in cells])),
+                "%",
+                note=f"lowest {least:.0f} ({where})",
+            )
+    yield Measurement(
+        "P(X > Y): equal algorithms separated",
+        100.0 * float(np.mean(errors)),
+        "%",
+        5.5,
+        higher_is_better=False,
+        note=f"{len(errors):,} tables",
+    )
+
+
 def measure() -> Iterator[Measurement]:
     """Yield mean and lowest coverage, and the familywise error, of each metric and set."""
+    yield from improvement()
     sets = {"smooth": smooth(), "rough": rough(), "shared effects": shared()}
     for set_name, populations in sets.items():
         for n_runs in RUNS:

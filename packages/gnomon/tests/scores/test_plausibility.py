@@ -40,6 +40,13 @@ def test_copies_are_no_runs(scores):
     ]
 
 
+def test_censored_runs_are_no_copies():
+    never = runs([500, 500], [500, 500], [900, 900], censored=[[True] * 2] * 3)
+    assert suspicions(never) == []
+    some = runs([0.6, 0.6, -math.inf], [0.7, 0.7], censored=[[False, False, True], [False] * 2])
+    assert COPIES in suspicions(some)[0]
+
+
 @pytest.mark.parametrize(
     "scores",
     [

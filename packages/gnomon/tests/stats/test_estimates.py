@@ -79,7 +79,7 @@ def test_ragged_tables_are_compared_on_shared_tasks():
         with noted() as notes:
             verb(scores, rng=rng())
         assert notes == [
-            "1 of 3 tasks left out, since some algorithms lack them: task_2",
+            "1 of 3 tasks left out, since a lacks them: task_2",
             "a: 1 of 2 tasks have scores of fewer runs than others (task_0: 3 of 5); each task "
             "counts the same",
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,24 @@ from gnomon.tables import html_table
 MOST_NAMES = 8
 
 _Counts = npt.NDArray[np.int64]
+
+
+def tasks_left_out(
+    tasks: Sequence[str], kept: Collection[str], own: Mapping[str, Collection[str]]
+) -> str | None:
+    """Return which tasks are not kept, and the algorithms that lack them; None if all are.
+
+    `own` maps each algorithm to its tasks; tasks that none has are not named.
+    """
+    left_out = [x for x in tasks if x not in kept and any(x in of for of in own.values())]
+    if not left_out:
+        return None
+    lacking = [name for name, of in own.items() if any(task not in of for task in left_out)]
+    which = "lacks them" if len(lacking) == 1 else "lack some"
+    return (
+        f"{len(left_out)} of {len(tasks)} tasks left out, since {listed(lacking)} {which}: "
+        f"{listed(left_out)}"
+    )
 
 
 def contents(table: ScoreTable) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
+from gnomon.scores.contents import tasks_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.intervals import SharedEffect
 from gnomon.stats.metrics import Metric
@@ -31,15 +32,9 @@ def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> 
     if not tasks:
         shown = ", ".join(names)
         raise ScoreDataError(f"expected tasks that all algorithms have; {shown} share none")
-    left_out = [
-        t for t in table.tasks if t not in tasks and any(t in table.tasks_of(a) for a in names)
-    ]
-    if left_out:
-        shown = listed(left_out)
-        warn(
-            f"{len(left_out)} of {len(table.tasks)} tasks left out, "
-            f"since some algorithms lack them: {shown}"
-        )
+    own = {name: {*table.tasks_of(name)} for name in names}
+    if left_out := tasks_left_out(table.tasks, tasks, own):
+        warn(left_out)
     return tasks
 
 

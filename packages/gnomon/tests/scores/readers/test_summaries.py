@@ -65,7 +65,7 @@ def test_summaries_with_a_fault(tmp_path):
             read_summaries(file(tmp_path, head + rows))
     ragged = file(tmp_path, head + "a,t,3,1,1\na,u,3,2,1\nb,t,3,1,1\n")
     with pytest.warns(
-        DegenerateScoresWarning, match="1 of 2 tasks left out, since some algorithms lack them: u"
+        DegenerateScoresWarning, match="1 of 2 tasks left out, since b lacks them: u"
     ):
         assert read_summaries(ragged).tasks == ("t",)
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import UnknownNameError, listed, note
+from gnomon.errors import UnknownNameError, note
+from gnomon.scores.contents import tasks_left_out
 from gnomon.scores.readers.files import are_summaries, reported_number
 from gnomon.scores.readers.source import Source
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -128,12 +129,8 @@ def read_summaries(
     shared = [task for task in tasks if all(task in own for own in cells.values())]
     if not shared:
         raise origin.error("expected tasks that all algorithms have; found none")
-    if len(shared) < len(tasks):
-        left_out = [task for task in tasks if task not in shared]
-        note(
-            f"{len(left_out)} of {len(tasks)} tasks left out, since some algorithms lack them: "
-            f"{listed(left_out)}"
-        )
+    if left_out := tasks_left_out(tasks, shared, cells):
+        note(left_out)
     return _on_tasks(cells, shared)
 
 

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -178,14 +179,11 @@ def _n_recorded(folder: Path) -> int:
 
 
 def _workers_of(pid: int) -> list[int]:
-    """Return the worker processes of a run."""
-    found = []
+    """Return the worker processes of a run: the children of its fork server."""
+    parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
+        with suppress(OSError):
             parent = int(path.read_text().rpartition(")")[2].split()[1])
-            spawned = b"spawn_main" in (path.parent / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if parent == pid and spawned:
-            found.append(int(path.parent.name))
-    return found
+            if b"forkserver" in (path.parent / "cmdline").read_bytes():
+                parents[int(path.parent.name)] = parent
+    return [child for child, parent in parents.items() if parents.get(parent) == pid]

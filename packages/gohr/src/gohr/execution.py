@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import re
 import signal
+import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ from importlib import import_module
 from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from gnomon.errors import GnomonError
 
@@ -30,6 +32,8 @@ _AHEAD = 4
 #: Seconds within which the first worker process must start and load its modules.
 _START_S = 300.0
 _CONNECT_S = 20
+#: How worker processes start: the default of Python 3.14 on Linux; not safe on macOS.
+_METHOD: Literal["forkserver", "spawn"] = "forkserver" if sys.platform == "linux" else "spawn"
 #: Interval between checks for a lost cluster while no piece ends.
 _LOOK_S = 1.0
 
@@ -147,12 +151,13 @@ class Workers:
 
 
 class ProcessWorkers(Workers):
-    """``n_workers`` processes, each a fresh interpreter, in which ``prepare`` is called first.
+    """``n_workers`` processes, in each of which ``prepare`` is called first.
 
-    They are spawned, since compiled threads do not live through a fork. So the work must be a
-    function that they can import, pieces and results must pickle, and a script that calls this
-    needs ``if __name__ == "__main__":``. If a process dies, its current piece fails, and another
-    process takes its place.
+    They are not forks of this process, whose threads would not live through it. On Linux they are
+    forks of a server that has imported the module ``preload``, and is started here; elsewhere
+    each is a fresh interpreter. So the work must be a function that they can import, pieces and
+    results must pickle, and a script that calls this needs ``if __name__ == "__main__":``. If a
+    process dies, its current piece fails, and another process takes its place.
     """
 
     def __init__(
@@ -161,8 +166,16 @@ class ProcessWorkers(Workers):
         *,
         limits: Limits = NO_LIMITS,
         prepare: Callable[[], None] | None = None,
+        preload: str | None = None,
     ) -> None:
         self._n_workers, self._limits, self._prepare = n_workers, limits, prepare
+        self._context = multiprocessing.get_context(_METHOD)
+        if _METHOD == "forkserver":
+            from multiprocessing import forkserver
+
+            self._context.set_forkserver_preload([preload] if preload else [])
+            with _interrupts_blocked():
+                forkserver.ensure_running()
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
@@ -177,8 +190,8 @@ class ProcessWorkers(Workers):
         pool: Any = ProcessPool(
             n_workers,
             initializer=_begin,
-            initargs=(self._prepare, self._limits.memory_mb),
-            context=multiprocessing.get_context("spawn"),
+            initargs=(self._prepare, self._limits.memory_mb, dict(os.environ)),
+            context=self._context,
         )
         try:
             with _interrupts_blocked():
@@ -202,10 +215,12 @@ def make_workers(
     *,
     limits: Limits = NO_LIMITS,
     prepare: Callable[[], None] | None = None,
+    preload: str | None = None,
 ) -> Workers:
     """Return a number of workers: this process for one, else separate processes.
 
-    With limits, even one worker is a separate process, so that it can be ended.
+    With limits, even one worker is a separate process, so that it can be ended. ``prepare`` and
+    ``preload`` are those of :class:`ProcessWorkers`.
 
     Raises ValueError if there would be no worker.
     """
@@ -213,7 +228,7 @@ def make_workers(
         raise ValueError(f"expected at least 1 worker, found {n_workers}")
     if n_workers == 1 and not limits:
         return Workers()
-    return ProcessWorkers(n_workers, limits=limits, prepare=prepare)
+    return ProcessWorkers(n_workers, limits=limits, prepare=prepare, preload=preload)
 
 
 @contextmanager
@@ -305,8 +320,11 @@ def _in_one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
-def _begin(prepare: Callable[[], None] | None, memory_mb: int | None) -> None:
+def _begin(
+    prepare: Callable[[], None] | None, memory_mb: int | None, environment: Mapping[str, str]
+) -> None:
     """Prepare a worker process, and limit its further memory allocation."""
+    os.environ.update(environment)  # the server has an earlier one
     if prepare is not None:
         prepare()
     if memory_mb is None:

@@ -28,6 +28,8 @@ from gohr.experiments.trial import compile_kernels, failure, play, prepare, stuc
 from gohr.game.interpreted_boards import warn_if_interpreted
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "gymnasium", "torch", "distributed")
+#: What the server of worker processes imports.
+_PRELOADED = "gohr.experiments.preloaded"
 
 
 class Progress(Protocol):
@@ -159,14 +161,16 @@ def run(
     """
     if isinstance(config.predefined, RecordedBoards):
         raise ConfigError(f"{config.name}: was played elsewhere, and cannot be gone on with here")
+    limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
+    if limits and (scheduler or executor):
+        raise ConfigError("limits of trials need worker processes; leave the scheduler out")
+    # Processes first: they start while this one looks at the rules.
+    chosen_workers = _chosen(scheduler, workers, limits, executor)
     for rule in config.rules:
         # Shown here, once, since the workers that play the trials cannot show it.
         warn_if_interpreted(rule.rule_set, config.board)
         if (warning := stuck_as_dealt(config, rule)) is not None:
             warnings.warn(warning, StuckRuleWarning, stacklevel=2)
-    limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
-    if limits and (scheduler or executor):
-        raise ConfigError("limits of trials need worker processes; leave the scheduler out")
     if executor is None and workers > 1:
         RunFolder.check(out, config)
         compile_kernels(config)
@@ -176,7 +180,7 @@ def run(
         "workers": workers,
         "scheduler": kind if executor is None else type(executor).__name__,
     }
-    with _chosen(scheduler, workers, limits, executor) as chosen:
+    with chosen_workers as chosen:
         folder = RunFolder.open_or_create(out, config)
         return _run_on(chosen, folder, progress or (lambda n_played, n_to_play: None), how)
 
@@ -188,7 +192,9 @@ def _chosen(
     if executor is not None:
         return nullcontext(Workers(executor, max(workers, 1)))
     if scheduler is None:
-        return nullcontext(make_workers(workers, limits=limits, prepare=prepare))
+        return nullcontext(
+            make_workers(workers, limits=limits, prepare=prepare, preload=_PRELOADED)
+        )
     return cluster_workers(scheduler, workers)
 
 

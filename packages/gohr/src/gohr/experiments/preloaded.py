@@ -1,0 +1,14 @@
+"""Imported by the server that forks worker processes: it loads what every trial needs, once.
+
+What is not compiled yet is left to the process that starts the run, which announces it.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+
+from gohr.experiments.trial import prepare
+from gohr.playing_kernel import replay_rows
+
+with suppress(Exception):  # each worker reports it
+    if any(Path(replay_rows.stats.cache_path or "").glob("playing_kernel.replay_rows-*.nbi")):
+        prepare()

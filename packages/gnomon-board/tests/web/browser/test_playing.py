@@ -1,4 +1,4 @@
-"""People at the board: to the end with a mouse, and to the end with keys alone."""
+"""People at the board: with keys alone, with a mouse, with a finger, on a slow line."""
 
 from __future__ import annotations
 
@@ -58,30 +58,6 @@ def wait_for_count(page, n):
     page.wait_for_function(
         "n => Number(document.getElementById('count-moves').textContent) === n", arg=n
     )
-
-
-def test_a_study_is_played_to_its_end_with_a_mouse(open_page, invitation):
-    page = open_page(invitation)
-    page.get_by_role("checkbox").check()
-    page.get_by_role("button", name="Take part").click()
-    page.get_by_role("button", name="Begin").click()
-    page.locator("button.piece").first.wait_for()
-    done = 0
-    for board in (1, 2):
-        for n, piece in enumerate(state(page)["pieces"]):
-            move_of(page, piece, n % 4)
-            done += 1
-            wait_for_count(page, done)
-        if board == 1:
-            page.get_by_role("button", name="Next board").click()
-            page.get_by_text("Board 2 of 2.").wait_for()
-    assert page.locator(".ghost").count() == 9
-    page.get_by_role("link", name="See how it went").click()
-    page.get_by_role("heading", name="You have found the rule.").wait_for()
-    figure = page.locator(".figure img")
-    assert figure.evaluate("image => image.naturalWidth") > 200
-    page.get_by_role("button", name="Go on").click()
-    page.get_by_role("heading", name="Puzzle 2").wait_for()
 
 
 def test_a_move_that_is_refused_puts_the_piece_back(open_page):
@@ -153,6 +129,7 @@ def test_a_game_is_played_to_its_end_with_keys_alone(open_page, invitation):
     page.wait_for_function("document.activeElement.id === 'result'")
     keys.press("Enter")
     page.get_by_role("heading", name="You have found the rule.").wait_for()
+    assert page.locator(".figure img").evaluate("image => image.naturalWidth") > 200
 
 
 def test_a_server_that_does_not_answer_is_told(open_page):

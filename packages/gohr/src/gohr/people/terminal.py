@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from rich import box
@@ -16,14 +15,20 @@ from gnomon.errors import counted
 from gohr.people.baselines import Yardstick
 from gohr.people.session import PlayError, PlaySession, PlayView
 
-_SIGNS: Mapping[str, str] = MappingProxyType(
-    {"SQUARE": "■", "STAR": "★", "CIRCLE": "●", "TRIANGLE": "▲"}
-)
-_STYLES: Mapping[str, str] = MappingProxyType(
-    {"RED": "red", "BLACK": "default", "BLUE": "blue", "YELLOW": "yellow"}
-)
+_SIGNS = {"SQUARE": "■", "STAR": "★", "CIRCLE": "●", "TRIANGLE": "▲"}
+_STYLES = {"RED": "red", "BLACK": "default", "BLUE": "blue", "YELLOW": "yellow"}
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
-
+_REPLIES = {
+    "accepted": "yes, it goes there",
+    "denied": "no: this piece can be moved now, but not there",
+    "immovable": "no: this piece cannot be moved now",
+}
+_ENDS = {
+    "": "",
+    "cleared": "\nThe board is cleared.",
+    "stalemate": "\nNo piece can be moved any more: a stalemate.",
+    "cut off": "\nThe attempts of this board are used up.",
+}
 #: Number of rejected attempts that are listed.
 _MOST_REFUSED = 12
 
@@ -65,7 +70,7 @@ def play_in_terminal(
         is_stuck = view.end == "stalemate" and not view.attempts and n_explained < view.episode
         if view.state == "ended" and not is_stuck:
             break
-        letters = _letters(session)
+        letters = _letters(session, view)
         if (view, memory_aid) != shown:
             console.print(_screen(view, letters, memory_aid=memory_aid))
             shown = view, memory_aid
@@ -95,46 +100,29 @@ def _answer(session: PlaySession, said: str, letters: Mapping[str, int]) -> str:
             return ""
         if len(said) == 2 and said[0] in letters and said[1] in "0123":
             session.attempt(letters[said[0]], int(said[1]))
-            return _reply(session.view())
+            view = session.view()
+            return _REPLIES[view.attempts[-1]["outcome"]] + _ENDS[view.end]
     except PlayError as error:
         return str(error)
     return _HELP if said == "h" else f"expected a piece and a bucket, such as a0; found {said!r}"
 
 
-def _reply(view: PlayView) -> str:
-    """Describe the outcome of the last attempt in words."""
-    words = {
-        "accepted": "yes, it goes there",
-        "denied": "no: this piece can be moved now, but not there",
-        "immovable": "no: this piece cannot be moved now",
-    }
-    text = words.get(str(view.attempts[-1]["outcome"]), "no")
-    ends = {
-        "cleared": "The board is cleared.",
-        "stalemate": "No piece can be moved any more: a stalemate.",
-        "cut off": "So many attempts are enough for a board.",
-    }
-    return f"{text}\n{ends[view.end]}" if view.end else text
-
-
-def _letters(session: PlaySession) -> dict[str, int]:
-    """Return the cell of each piece by the letter it bears, the same as long as a board lasts."""
-    dealt = session.board(session.episode).pieces
-    left = {piece["cell"] for piece in session.view().pieces}
-    named = zip(_LETTERS, dealt, strict=False)
+def _letters(session: PlaySession, view: PlayView) -> dict[str, int]:
+    """Return the cell of each piece by its letter, which is the same as long as a board lasts."""
+    left = {piece["cell"] for piece in view.pieces}
+    named = zip(_LETTERS, session.board(session.episode).pieces, strict=False)
     return {letter: piece.pos for letter, piece in named if piece.pos in left}
 
 
 def _screen(view: PlayView, letters: Mapping[str, int], *, memory_aid: bool) -> RenderableType:
-    """Return the board, and below it the moved pieces."""
-    head = Text(
-        f"{view.rule} · board {view.episode} of {view.episodes} · {_sum(view)}", style="bold"
-    )
-    lines: list[RenderableType] = [head, _board(view, letters)]
-    if memory_aid and view.removed:
-        lines.append(_memory(view))
-    if memory_aid and (refused := _refused(view)):
-        lines.append(refused)
+    """Return the board, and below it the memory aid."""
+    head = f"{view.rule} · board {view.episode} of {view.episodes} · {_sum(view)}"
+    lines: list[RenderableType] = [Text(head, style="bold"), _board(view, letters)]
+    refused = [attempt for attempt in view.attempts if attempt["outcome"] != "accepted"]
+    more = "not accepted: " if len(refused) <= _MOST_REFUSED else "not accepted, of late: "
+    for title, moves in (("moved: ", view.removed), (more, refused[-_MOST_REFUSED:])):
+        if memory_aid and moves:
+            lines.append(Text(title).append_text(Text().join(map(_move, moves))))
     return Group(*lines)
 
 
@@ -145,17 +133,14 @@ def _board(view: PlayView, letters: Mapping[str, int]) -> Text:
     text = Text(f"(0) {edge} (1)\n", no_wrap=True)
     for y in range(6, 0, -1):
         text.append(f"  {y} | ")
-        for x in range(1, 7):
-            cell = x + 6 * (y - 1)
-            text.append_text(_cell(pieces.get(cell), letter_of.get(cell, "")))
+        for cell in range(6 * y - 5, 6 * y + 1):
+            if cell in pieces:
+                text.append(f" {letter_of.get(cell, '')} ").append_text(_piece(pieces[cell]))
+                text.append(" ")
+            else:
+                text.append("   .    ", style="dim")
         text.append("|\n")
     return text.append(f"(3) {edge} (2)\n      " + "".join(f"{x:^8}" for x in range(1, 7)))
-
-
-def _cell(piece: Mapping[str, Any] | None, letter: str) -> Text:
-    if piece is None:
-        return Text("   .    ", style="dim")
-    return Text(f" {letter} ") + _piece(piece) + Text(" ")
 
 
 def _piece(piece: Mapping[str, Any]) -> Text:
@@ -163,25 +148,6 @@ def _piece(piece: Mapping[str, Any]) -> Text:
     shape, color = str(piece["shape"]), str(piece["color"])
     sign = _SIGNS.get(shape, shape[:1]) + color[:3].lower()
     return Text(sign, style=_STYLES.get(color, "default"))
-
-
-def _memory(view: PlayView) -> Text:
-    """Return the moves: the piece, its column and row, and the bucket."""
-    text = Text("moved: ")
-    for moved in view.removed:
-        text.append_text(_move(moved))
-    return text
-
-
-def _refused(view: PlayView) -> Text | None:
-    """Return the last dozen attempts on this board that were not accepted; None for nothing."""
-    refused = [attempt for attempt in view.attempts if attempt["outcome"] != "accepted"]
-    if not refused:
-        return None
-    text = Text("not accepted: " if len(refused) <= _MOST_REFUSED else "not accepted, of late: ")
-    for attempt in refused[-_MOST_REFUSED:]:
-        text.append_text(_move(attempt))
-    return text
 
 
 def _move(move: Mapping[str, Any]) -> Text:
@@ -214,16 +180,14 @@ def result_table(session: PlaySession, others: Sequence[Yardstick]) -> Table:
     The learners played every board to its end, so a board that the player left has no medians.
     """
     table = Table(title="errors so far", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("board", justify="right")
-    for name in ("you", *(other.name for other in others)):
+    for name in ("board", "you", *(other.name for other in others)):
         table.add_column(name, justify="right")
-    view, total = session.view(), 0
-    is_left = bool(view.attempts) and (view.state == "playing" or view.end == "given up")
-    n_whole = session.n_played - is_left
+    is_left = bool(session.here()) and (session.state == "playing" or session.left_off)
+    total = 0
     for i, errors in enumerate(session.errors_by_board()[: session.n_played]):
         total += errors
-        medians = [f"{other.median[i]:g}" if i < n_whole else "-" for other in others]
-        table.add_row(
-            f"{i + 1}" if i < n_whole else f"{i + 1} (not finished)", str(total), *medians
-        )
+        is_whole = i < session.n_played - is_left
+        medians = [f"{other.median[i]:g}" if is_whole else "-" for other in others]
+        board = f"{i + 1}" if is_whole else f"{i + 1} (not finished)"
+        table.add_row(board, str(total), *medians)
     return table

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gohr.game import Board, BoardSpec
-from gohr.people import Game, PlayError, PlaySession, SeriesPlan, SeriesTerms
+from gohr.people import Game, PlayError, PlaySession, PointsPlan, SeriesPlan, SeriesTerms
+from recorded_episodes import VECTORS, records
 
 #: Colour decides the bucket.
 HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)"
@@ -157,3 +158,13 @@ def test_training_boards_meet_no_line_and_test_boards_meet_one(condition, meets)
             board = Board.from_codes(codes, spec)
             assert any(map(meets, board.pieces)) == (kind == "test")
             assert len(board.pieces) == 4
+
+
+def test_points_are_those_of_the_reference():
+    path = VECTORS / "transcripts" / "rewards.jsonl.gz"
+    if not path.is_file():
+        pytest.skip("the recorded transcripts are not beside the repository")
+    for record in records(path):
+        plan = PointsPlan(least=record["min_points"], most=record["max_points"], slope=record["b"])
+        for errors, _, rounded in record["errors_raw_rounded"]:
+            assert plan.points(float(errors)) == rounded

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gohr
@@ -42,6 +42,7 @@ def test_by_likelihood_as_counted_by_hand(attempts, target):
     assert alone >= expected
 
 
+@settings(max_examples=20)
 @given(st.lists(st.integers(0, 20) | st.just(math.inf), min_size=1, max_size=30))
 def test_the_distribution_counts_all_players(values):
     d = mastery_ecdf(values, [99] * len(values)).cdf

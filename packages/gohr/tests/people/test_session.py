@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gohr import play
@@ -18,8 +18,7 @@ from gohr.rules import available_rules, load_rule, load_rule_text
 
 
 def game(rule: str = "clockwise", **changes: object) -> Game:
-    settings = {"seed": 3, "episodes": 3, "horizon": 40, **changes}
-    return Game(rule, load_rule_text(rule), **settings)
+    return Game(rule, load_rule_text(rule), **{"seed": 3, "episodes": 3, "horizon": 40} | changes)
 
 
 def play_at_random(session: PlaySession, rng: np.random.Generator, n: int) -> None:
@@ -64,6 +63,7 @@ def test_the_boards_are_those_of_a_trial():
     assert (trial.play().boards == game().boards()).all()
 
 
+@settings(max_examples=20)
 @given(st.sampled_from(available_rules()), st.integers(0, 2**32), st.integers(0, 120))
 def test_a_game_is_rebuilt_from_its_attempts(rule, seed, n):
     first = PlaySession(game(rule, seed=seed))
@@ -73,6 +73,7 @@ def test_a_game_is_rebuilt_from_its_attempts(rule, seed, n):
     assert again.state == first.state
 
 
+@settings(max_examples=20)
 @given(st.sampled_from(available_rules()), st.integers(0, 2**32))
 def test_a_view_says_what_was_done_and_nothing_of_the_rule(rule, seed):
     session = PlaySession(Game("Puzzle 7", load_rule_text(rule), seed, 3, 40))
@@ -177,8 +178,8 @@ def test_a_stalemate_is_told_with_the_move_that_led_to_it():
     assert session.log().finish.tolist() == [2]
 
 
-def test_every_rule_of_the_catalogue_can_be_played_to_the_end():
-    for name in available_rules():
+def test_rules_of_the_catalogue_can_be_played_to_the_end():
+    for name in available_rules()[::4]:
         session = PlaySession(game(name, episodes=1, horizon=1000))
         table = ReferenceGame(load_rule(name), session.board(0))
         while session.state == "playing":

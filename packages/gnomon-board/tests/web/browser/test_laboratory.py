@@ -38,7 +38,7 @@ a = [
 ]
 [defaults]
 points = {{}}
-board = {{ pieces = 3 }}
+board = {{ pieces = 3, shapes = 0, colors = 0 }}
 [quiz]
 [[quiz.questions]]
 name = "same"

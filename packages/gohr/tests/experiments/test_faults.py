@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +106,78 @@ def test_bad_trials_are_recorded_and_the_rest_are_complete(tmp_path, undisturbed
     sessions = summary.folder.sessions
     assert [(s["done"], s["failed"]) for s in sessions] == [(12, 4), (4, 0)]
     assert [s["trial_timeout_s"] for s in sessions] == [10, None]
+
+
+def started(tmp_path: Path, site: str, *options: str) -> subprocess.Popen[bytes]:
+    """Start a run of the experiment without limits, where every interpreter imports a module."""
+    (tmp_path / "faulty.toml").write_text(CONFIG.partition("trial_timeout_s")[0])
+    (tmp_path / "sitecustomize.py").write_text(site)
+    env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    command = [*GNOMON, "run", "faulty.toml", "--out", "run", *options]
+    return subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL)
+
+
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 60
+    while not condition():
+        assert process.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+#: A process stops itself at a trial, as by SIGSTOP from outside, until it is told to go on.
+STOPPED = """
+import os, pathlib, signal
+from gohr.experiments import Trial
+play = Trial.play
+def stop(self):
+    if self.rule.name == "clockwise" and self.number == 3:
+        pathlib.Path("pid.new").write_text(str(os.getpid()))
+        os.rename("pid.new", "pid")
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return play(self)
+Trial.play = stop
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_process_that_is_stopped_and_goes_on_loses_nothing(tmp_path, undisturbed, workers):
+    """With one worker the writer itself is stopped, with two one of the workers."""
+    process = started(tmp_path, STOPPED, "--workers", str(workers))
+    out = tmp_path / "run"
+    try:
+        wait_until((tmp_path / "pid").exists, process)
+        if workers == 2:  # the other one plays all the rest
+            wait_until(lambda: len(hashes(out)) == 15, process)
+        stopped = hashes(out)
+        assert stopped.items() <= undisturbed.items()
+        assert status(out).settings["is_being_played"]
+        with pytest.raises(RunFolderError, match="another run is writing here"):
+            run(RunFolder.open(out).config, out)
+        assert hashes(out) == stopped
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGCONT)
+        assert process.wait(60) == 0
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.send_signal(signal.SIGCONT)
+            process.wait()
+    assert hashes(out) == undisturbed
+    assert [(s["done"], s["failed"]) for s in RunFolder.open(out).sessions] == [(16, 0)]
+
+
+#: The clock jumps a day ahead and back again whenever it is read.
+JUMPING = """
+import itertools, time
+now, jumps = time.time, itertools.cycle([0, 86_400, -86_400])
+time.time = lambda: now() + next(jumps)
+"""
+
+
+def test_a_clock_that_jumps_changes_nothing(tmp_path, undisturbed):
+    assert started(tmp_path, JUMPING, "--workers", "2").wait(60) == 0
+    assert hashes(tmp_path / "run") == undisturbed
+    assert all(0 < t.wall_time_s < 60 for t in RunFolder.open(tmp_path / "run").trials())
 
 
 @pytest.mark.parametrize("workers", [1, 2])

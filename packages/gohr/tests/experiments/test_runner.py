@@ -13,7 +13,7 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gohr.errors import ConfigError, NotCompiledWarning, StuckRuleWarning
-from gohr.experiments import ExperimentConfig, RunFolder, Trial, run, score
+from gohr.experiments import ExperimentConfig, RunFolder, Trial, elements, run, score, tag_effects
 from gohr.run_page import findings_of
 from runs import edit, hashes
 
@@ -210,7 +210,9 @@ def test_a_rule_that_is_stuck_as_dealt_is_warned_of_by_name(tmp_path):
     with pytest.warns(StuckRuleWarning, match=said) as told:
         folder = run(config, tmp_path).folder
     assert len(told) == 1
-    with pytest.warns(StuckRuleWarning, match=said):
-        score(folder)
+    for verb in (score, lambda folder: elements(folder, "clockwise"), tag_effects):
+        with pytest.warns(StuckRuleWarning, match=said) as told:
+            verb(folder)
+        assert [x.filename for x in told] == [__file__]
     (caveat,) = findings_of(folder).caveats()
     assert caveat.startswith("Rule typo: no piece can be moved on 5 of 5 boards tested")

@@ -90,12 +90,9 @@ def elements(
     """
     from gohr.experiments import RunFolder, tag_effects
     from gohr.experiments import elements as compared
-    from gohr.experiments.scores import run_episodes, stuck_rules
 
     with answering("elements", as_json=as_json) as answer:
         folder = RunFolder.open(run)
-        for warning in stuck_rules(folder.config, run_episodes(folder)):
-            answer.warn(warning)
         effects = tag_effects(folder, tag, level=level)
         if tag and baseline is None and folder.config.baseline is None:
             answer.show(effects, latex=show.latex, figure=show.figure)

@@ -22,7 +22,7 @@ from gnomon.stats import holm, mann_whitney
 from gnomon.tables import p_value
 from gohr.errors import ConfigError
 from gohr.experiments.metrics import METRICS
-from gohr.experiments.scores import RunEpisodes, run_episodes
+from gohr.experiments.scores import RunEpisodes, run_episodes, warn_of_stuck_rules
 
 if TYPE_CHECKING:
     from gohr.experiments.config.experiment_config import ExperimentConfig
@@ -198,6 +198,11 @@ def elements(
     UnknownNameError
         The run does not have the rule.
 
+    Warns
+    -----
+    StuckRuleWarning
+        If a rule lets no piece move on most boards as they are dealt.
+
     References
     ----------
     Pulick, Menkov, Mintz, Kantor and Bier (2022), "The Game of Hidden Rules". Kaplan and Meier
@@ -221,6 +226,7 @@ def elements(
         raise ConfigError(f"expected a level between 0 and 1, found {level}")
     folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
     episodes = run_episodes(folder, count_empty=count_empty)
+    warn_of_stuck_rules(folder.config, episodes)
     played = trials_by_rule(episodes)
     return elements_of(
         folder.config, baseline, played, level=level, n_resamples=n_resamples, rng=rng

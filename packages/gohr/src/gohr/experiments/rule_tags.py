@@ -18,7 +18,7 @@ from gnomon.stats import holm
 from gnomon.tables import p_value
 from gohr.errors import ConfigError
 from gohr.experiments.rule_elements import bracketed, trials_by_rule
-from gohr.experiments.scores import run_episodes
+from gohr.experiments.scores import run_episodes, warn_of_stuck_rules
 from gohr.rules.catalogue import info_of, rule_info
 
 if TYPE_CHECKING:
@@ -134,6 +134,11 @@ def tag_effects(
     UnknownNameError
         No rule has the tag, or a task of the table is not a rule of the library.
 
+    Warns
+    -----
+    StuckRuleWarning
+        If a rule of a run lets no piece move on most boards as they are dealt.
+
     Examples
     --------
     The scores that come with gnomon, of 90 rules:
@@ -157,7 +162,9 @@ def tag_effects(
     else:
         folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
         tags_of = tags_of_rules(folder.config)
-        played = trials_by_rule(run_episodes(folder, count_empty=count_empty))
+        episodes = run_episodes(folder, count_empty=count_empty)
+        warn_of_stuck_rules(folder.config, episodes)
+        played = trials_by_rule(episodes)
         errors = {a: {rule: x.errors for rule, x in rules.items()} for a, rules in played.items()}
     return tag_effects_of(errors, tags_of, tags, level=level)
 

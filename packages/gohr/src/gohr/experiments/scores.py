@@ -77,8 +77,7 @@ def score(
     chosen = metric_named(metric)
     if chosen.needs == "episodes":
         episodes = run_episodes(folder, count_empty=count_empty)
-        for warning in stuck_rules(folder.config, episodes):
-            warnings.warn(warning, StuckRuleWarning, stacklevel=2)
+        warn_of_stuck_rules(folder.config, episodes)
         return score_episodes(folder, metric, episodes, count_empty=count_empty)
     return _table(folder, chosen, _attempt_scores(folder, chosen, count_empty), count_empty)
 
@@ -167,6 +166,12 @@ def stuck_rules(config: ExperimentConfig, episodes: RunEpisodes) -> tuple[str, .
     doubtful = {rule for rule, shares in ended_at_once.items() if max(shares) > 0.5}
     found = [stuck_as_dealt(config, rule) for rule in config.rules if rule.name in doubtful]
     return tuple(filter(None, found))
+
+
+def warn_of_stuck_rules(config: ExperimentConfig, episodes: RunEpisodes) -> None:
+    """Give the warnings of :func:`stuck_rules` to the caller of the caller."""
+    for warning in stuck_rules(config, episodes):
+        warnings.warn(warning, StuckRuleWarning, stacklevel=3)
 
 
 def cumulated_errors(episodes: RunEpisodes) -> dict[tuple[str, str], Floats]:

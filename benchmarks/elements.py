@@ -1,8 +1,12 @@
-"""Coverage of the ratio and the difference of median errors, and false effects, of `gohr elements`.
+"""Coverage of ratios, differences and effects of tags, and false effects, of `gohr elements`.
 
 Errors of trials are drawn from four skewed populations; a second sample has 1.6 times their median,
 or the same. In the `censored` rows a fifth of the trials never learn and stop at a lower count of
 their errors. Each row is 400 pairs of samples; the nominal values are 95 % and 5 %.
+
+Effects of tags: runs of two learners on 9 or 30 rules, each with some of three tags. One tag
+multiplies the errors of the first learner by 3 and of the second by 1.5. Rules differ besides: not
+at all, normally, skewedly, or three times as much where they have that tag.
 """
 
 from __future__ import annotations
@@ -13,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.record import Measurement
-from gohr.experiments import Trials, compare_trials
+from gohr.experiments import TagEffects, Trials, compare_trials
+from gohr.experiments.rule_tags import tag_effects_of
 
 Array = npt.NDArray[np.float64]
 N_PAIRS, RATIO, N_RESAMPLES = 400, 1.6, 500
@@ -35,7 +40,25 @@ def _trials(errors: Array, rng: np.random.Generator, *, censored: bool) -> Trial
     return Trials(stopped, ~never)
 
 
+#: How a rule differs in log errors from what its tags say, by whether it has the tag with effects.
+RULES: dict[str, Callable[[np.random.Generator, Array], Array]] = {
+    "equal": lambda rng, tagged: np.zeros(tagged.size),
+    "normal": lambda rng, tagged: 0.5 * rng.normal(size=tagged.size),
+    "skewed": lambda rng, tagged: 0.5 * rng.exponential(size=tagged.size),
+    "unequal": lambda rng, tagged: 0.3 * (1.0 + 2.0 * tagged) * rng.normal(size=tagged.size),
+}
+TAGS = {"order": 0.4, "memory": 0.3, "position": 0.2}
+FACTORS = {"a": 3.0, "b": 1.5}
+N_RUNS = 200
+
+
 def measure() -> Iterator[Measurement]:
+    """Yield the least coverage and the most false effects of rules, then of tags."""
+    yield from _of_rules()
+    yield from _of_tags()
+
+
+def _of_rules() -> Iterator[Measurement]:
     """Yield the least coverage over the populations for each number of trials."""
     for censored in (False, True):
         for n in (10, 30, 100):
@@ -70,3 +93,55 @@ def measure() -> Iterator[Measurement]:
             yield Measurement(
                 f"false effects, {what}: most", max(covered["false"]), "%", 6.5, False, ""
             )
+
+
+def _of_tags() -> Iterator[Measurement]:
+    """Yield the least coverage of effects of tags and of interactions, and the false effects."""
+    for n in (10, 30, 100):
+        rng = np.random.default_rng(n)
+        covered: dict[str, list[float]] = {"effects": [], "interactions": [], "false": []}
+        for differ in RULES.values():
+            for n_rules in (9, 30):
+                hits: dict[str, list[bool]] = {name: [] for name in covered}
+                for _ in range(N_RUNS):
+                    for e in _effects(rng, n, n_rules, differ, FACTORS).where(tag="memory"):
+                        true = FACTORS[e.learner] / FACTORS.get(e.versus, 1.0)
+                        if not np.isnan(e.low):
+                            kind = "interactions" if e.versus else "effects"
+                            hits[kind].append(e.low <= true <= e.high)
+                    null = _effects(rng, n, n_rules, differ, dict.fromkeys(FACTORS, 1.0))
+                    hits["false"].append(any(e.p_adjusted <= 0.05 for e in null))
+                for name, flags in hits.items():
+                    covered[name].append(100.0 * float(np.mean(flags)))
+        note = f"{len(covered['false'])} kinds of {N_RUNS} runs"
+        for name in ("effects", "interactions"):
+            what = f"coverage of {name} of tags, {n} trials: least"
+            yield Measurement(what, min(covered[name]), "%", 91.0, True, note)
+        what = f"runs with any false effect of a tag, {n} trials: most"
+        yield Measurement(what, max(covered["false"]), "%", 7.0, False, note)
+
+
+def _effects(
+    rng: np.random.Generator,
+    n: int,
+    n_rules: int,
+    differ: Callable[[np.random.Generator, Array], Array],
+    factors: dict[str, float],
+) -> TagEffects:
+    """Return the effects in a simulated run, in which each tag has two rules or more."""
+    tagged = np.zeros((n_rules, len(TAGS)), bool)
+    while tagged.sum(axis=0).min() < 2:
+        tagged = rng.random(tagged.shape) < [*TAGS.values()]
+    has = tagged[:, [*TAGS].index("memory")]
+    draw = [*POPULATIONS.values()][rng.integers(len(POPULATIONS))]
+    shared = differ(rng, has)
+    errors = {
+        learner: {
+            f"rule {i}": np.exp(level) * draw(rng, n)
+            for i, level in enumerate(np.log(factor) * has + shared + differ(rng, has))
+        }
+        for learner, factor in factors.items()
+    }
+    names = np.array([*TAGS])
+    tags_of = {f"rule {i}": set(names[row].tolist()) for i, row in enumerate(tagged)}
+    return tag_effects_of(errors, tags_of)

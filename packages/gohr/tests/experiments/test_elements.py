@@ -140,6 +140,11 @@ def test_tags_multiply_errors(tmp_path):
     assert np.log(one.ratio) == pytest.approx(peer)
     assert one.low < one.ratio < one.high
     assert tag_effects(run, ["a"]).where(versus="frugal")[0].n_tagged == 4
+    with_a, without = (np.array(y)[has_a == n] for n in (1, 0))
+    error = np.sqrt(with_a.var(ddof=1) / 4 + without.var(ddof=1) / 4)  # Welch's
+    alone = tag_effects(run, ["a"]).where(learner="uniform", versus="")[0]
+    reach = stats.t.ppf(0.975, 6) * error
+    assert np.log([alone.low, alone.high]) == pytest.approx([peer - reach, peer + reach])
     with pytest.raises(UnknownNameError, match=r"tag 'c'.*a, b"):
         tag_effects(run, ["c"])
     assert "Elements over all rules" in gohr.report(run, tmp_path / "page.html").read_text()

@@ -66,7 +66,7 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon_board.leaderboard.jobs": "leases that end, and workers that die",
     "gnomon_board.leaderboard.submissions": "any manifest, and states that no request leads to",
     "gnomon_board.web.limits": "limits as the time goes by, and turns of clients",
-    "gnomon_board.leaderboard.hidden": "a disk that fails as a log is written",
+    "gnomon_board.leaderboard.played": "a disk that fails as a log is written",
     "gnomon_board.studies.play": "a process that has not seen the last attempt",
     "gnomon_board.studies.participants": "thousands of players are dealt a list each",
     "gnomon_board.web.middleware": "bodies that come slowly, by a clock of the test",

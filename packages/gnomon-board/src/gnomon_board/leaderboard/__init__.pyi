@@ -12,9 +12,9 @@ from .drawn_rules import ELEMENTS as ELEMENTS
 from .drawn_rules import Difficulty as Difficulty
 from .drawn_rules import generate_rules as generate_rules
 from .drawn_rules import reason_against as reason_against
-from .hidden import close_unfinished as close_unfinished
-from .hidden import queue_played as queue_played
-from .hidden import unfinished_attempts as unfinished_attempts
+from .entries import unfinished_attempts as unfinished_attempts
+from .played import close_unfinished as close_unfinished
+from .played import queue_played as queue_played
 from .remote_game import Move as Move
 from .remote_game import RemoteGame as RemoteGame
 from .remote_game import Reply as Reply

@@ -1,13 +1,24 @@
-"""Entries of a season: registration of learners, further attempts, withdrawal."""
+"""Entries of a season and their attempts: registration, further attempts, progress, withdrawal."""
 
 from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from gnomon_board.accounts import clean_link, clean_name, clean_text, name_key, note
+from gnomon_board.accounts import clean_link, clean_name, clean_text, name_key, note, server_secret
 from gnomon_board.database.columns import now
-from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission
+from gnomon_board.database.schema import (
+    Account,
+    Entry,
+    EntryAttempt,
+    RemoteTrial,
+    Season,
+    Submission,
+)
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.leaderboard.assignment import assign
 from gnomon_board.leaderboard.seasons import check_open
@@ -21,6 +32,14 @@ def find_entry(session: Session, entry_id: int) -> Entry:
     entry = session.get(Entry, entry_id)
     if entry is None:
         raise Missing(f"there is no entry {entry_id}")
+    return entry
+
+
+def own_entry(session: Session, entry_id: int, account_id: int) -> Entry:
+    """Return an entry of an account; raise NotAllowed if it is another account's."""
+    entry = find_entry(session, entry_id)
+    if entry.account_id != account_id:
+        raise NotAllowed(f"entry {entry_id} is another account's")
     return entry
 
 
@@ -105,3 +124,106 @@ def withdraw_entry(session: Session, entry: Entry, reason: str, *, by: int) -> N
     entry.withdrawn_at, entry.withdrawn_reason = now(), clean_text(reason, "reason")
     entry.season.touch()
     note(session, "entry withdrawn", "entry", entry.id, by=by)
+
+
+# -- attempts that have begun ---------------------------------------------------------------------
+
+
+def keep_address(session: Session, attempt: EntryAttempt, address: str) -> None:
+    """Store a keyed hash of the address of an attempt's first move or log."""
+    if attempt.begun_from is None:
+        key = server_secret(session) + attempt.entry.season.name.encode()
+        attempt.begun_from = hmac.new(key, address.encode(), hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """An attempt that was begun and not played to its end; it prints as a sentence.
+
+    Parameters
+    ----------
+    entry_id : int
+    attempt, n_attempts : int
+        Its number, and how many attempts its entry has begun.
+    episode, n_episodes : int
+        Number of finished episodes of the unfinished trial that is furthest, and of its boards.
+    n_done, n_trials : int
+        Trials played to their end, and trials in all.
+    errors : int
+        Attempts so far that were not accepted, in all trials.
+    closed : bool
+        Whether it was closed, so that its unplayed part is scored as errors.
+    """
+
+    entry_id: int
+    attempt: int
+    n_attempts: int
+    episode: int
+    n_episodes: int
+    n_done: int
+    n_trials: int
+    errors: int
+    closed: bool
+
+    def __str__(self) -> str:
+        which = f"attempt {self.attempt} of {self.n_attempts}"
+        where = f"episode {self.episode + 1} of {self.n_episodes}"
+        done = f"{self.n_done} of {self.n_trials} trials done, {self.errors} errors so far"
+        if self.closed:
+            return f"{which} abandoned at {where}: {done}, the rest scored as errors"
+        return f"{which} unfinished at {where}: {done}"
+
+
+def unfinished_attempts(
+    session: Session, season_id: int, entry_id: int | None = None
+) -> list[Unfinished]:
+    """Return the unfinished attempts of a season in their current state, oldest first.
+
+    With ``entry_id``, return those of one entry only.
+    """
+    playing = RemoteTrial.state != "done"
+    of_entry = (
+        select(func.count())
+        .where(EntryAttempt.entry_id == Entry.id)
+        .correlate(Entry)
+        .scalar_subquery()
+    )
+    query = (
+        select(
+            Entry.id,
+            EntryAttempt.number,
+            of_entry,
+            func.max(RemoteTrial.episode).filter(playing),
+            Season.episodes,
+            func.count().filter(RemoteTrial.state == "done"),
+            func.count(),
+            func.sum(RemoteTrial.n_errors),
+            EntryAttempt.closed_at.is_not(None),
+        )
+        .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
+        .join(RemoteTrial, RemoteTrial.attempt_id == EntryAttempt.id)
+        .join(Season, Season.id == Entry.season_id)
+        .where(Entry.season_id == season_id, EntryAttempt.begun_at.is_not(None))
+        .group_by(Entry.id, EntryAttempt.id, Season.id)
+        .having(func.count().filter(playing) > 0)
+        .order_by(EntryAttempt.id)
+    )
+    if entry_id is not None:
+        query = query.where(Entry.id == entry_id)
+    return [Unfinished(*row) for row in session.execute(query)]
+
+
+def accounts_of_one_address(session: Session, season_id: int) -> list[tuple[str, ...]]:
+    """Return the groups of accounts that began attempts from the same address, for moderators."""
+    query = (
+        select(EntryAttempt.begun_from, Account.name)
+        .join(Entry, EntryAttempt.entry_id == Entry.id)
+        .join(Account, Account.id == Entry.account_id)
+        .where(Entry.season_id == season_id, EntryAttempt.begun_from.is_not(None))
+        .distinct()
+        .order_by(EntryAttempt.begun_from, Account.name)
+    )
+    groups: dict[str, list[str]] = {}
+    for address, account in session.execute(query):
+        groups.setdefault(str(address), []).append(account)
+    return sorted({tuple(names) for names in groups.values() if len(names) > 1})

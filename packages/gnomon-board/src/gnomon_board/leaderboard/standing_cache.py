@@ -27,7 +27,7 @@ from gnomon_board.database.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon_board.leaderboard.hidden import unfinished_attempts
+from gnomon_board.leaderboard.entries import unfinished_attempts
 from gnomon_board.leaderboard.standings import Board, Contender, Score, Standings, standings_of
 
 #: States of submissions whose scores count.

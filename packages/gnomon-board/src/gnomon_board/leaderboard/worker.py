@@ -28,7 +28,7 @@ from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Submission, VerifiedTrial
 from gnomon_board.leaderboard import jobs
 from gnomon_board.leaderboard.evidence import damage, mark_damaged, request_of, verify_in_child
-from gnomon_board.leaderboard.hidden import close_unfinished, queue_played
+from gnomon_board.leaderboard.played import close_unfinished, queue_played
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions import find_submission, set_state
 from gohr.child_process import ChildProcess, ProcessFailure, end_of_input

@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from gnomon.files import csv_text
 from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon_board.errors import Conflict
-from gnomon_board.leaderboard.hidden import unfinished_attempts
+from gnomon_board.leaderboard.entries import unfinished_attempts
 from gnomon_board.leaderboard.seasons import find_season, takes_entries
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.standing_cache import COUNTED, board_of

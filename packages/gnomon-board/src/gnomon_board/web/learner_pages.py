@@ -19,8 +19,7 @@ from gnomon.results import noted
 from gnomon.stats import median_curve
 from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon_board.errors import Missing
-from gnomon_board.leaderboard.entries import find_entry
-from gnomon_board.leaderboard.hidden import unfinished_attempts
+from gnomon_board.leaderboard.entries import find_entry, unfinished_attempts
 from gnomon_board.leaderboard.seasons import find_rule, find_season
 from gnomon_board.leaderboard.standing_cache import COUNTED, board_of_some
 from gnomon_board.leaderboard.standings import LEVEL, PER_PAGE, Contender, Number, score_table

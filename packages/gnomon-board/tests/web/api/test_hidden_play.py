@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 import gohr
 from gnomon_board.database import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
-from gnomon_board.leaderboard import assignment_of, hidden, queue_played, work_on_one
+from gnomon_board.leaderboard import assignment_of, played, queue_played, work_on_one
 from gohr import ExperimentConfig
 from gohr.experiments import read_log, verify_log
 from gohr.game import DEFAULT_SPEC
@@ -100,7 +100,7 @@ def test_one_attempt_that_cannot_be_submitted_keeps_no_other_back(
     play_at_random(client, token, ids(play))
     other = begin(client, token, "other")
     play_at_random(client, token, ids(other))
-    whole = hidden.keep_bytes
+    whole = played.keep_bytes
     disk = iter([OSError("the disk is gone")])
 
     def broken(*log):
@@ -108,7 +108,7 @@ def test_one_attempt_that_cannot_be_submitted_keeps_no_other_back(
             raise error
         whole(*log)
 
-    monkeypatch.setattr(hidden, "keep_bytes", broken)
+    monkeypatch.setattr(played, "keep_bytes", broken)
     queue_played(database, settings)
     with database.reading() as session:
         (submission,) = session.scalars(select(Submission)).all()

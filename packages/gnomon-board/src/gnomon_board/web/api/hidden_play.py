@@ -6,7 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 
-from gnomon_board.leaderboard.hidden import GameCache, begin, close_attempt, make_moves
+from gnomon_board.leaderboard.hidden import GameCache, begin, make_moves
+from gnomon_board.leaderboard.played import close_attempt
 from gnomon_board.leaderboard.remote_game import AttemptPlay, Moves, Replies
 from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import DatabaseOf, RowId, WriteSession, caller

@@ -10,9 +10,8 @@ from fastapi.responses import FileResponse
 
 from gnomon_board.database.engine import Database
 from gnomon_board.errors import Missing, NotAllowed
-from gnomon_board.leaderboard.entries import attempt_of, find_entry
+from gnomon_board.leaderboard.entries import attempt_of, find_entry, keep_address
 from gnomon_board.leaderboard.evidence import receive, receiving, sound_log
-from gnomon_board.leaderboard.hidden import keep_address
 from gnomon_board.leaderboard.server_settings import MIB, Settings
 from gnomon_board.leaderboard.submissions import (
     announce,

@@ -187,9 +187,9 @@ class ScoreTable:
 
         Examples
         --------
-        >>> frame = {"Name": ["a", "a"], "env": ["t", "t"], "seed": [1, 2], "Return": [3, 4]}
-        >>> ScoreTable.from_frame(frame, columns={"algorithm": "Name"}).runs("a", "t")
-        array([3., 4.])
+        >>> table = ScoreTable.from_frame({"model": ["dqn", "ppo"], "pong": [1, 2], "ant": [3, 4]})
+        >>> table.runs("ppo", "ant")
+        array([4.])
         """
         from gnomon.scores.readers.registry import ReadRequest, read_with, recognised
         from gnomon.scores.readers.source import Source

@@ -30,7 +30,6 @@ SOURCES = {
     "inspect": {"a.json": json.dumps({"eval": {"model": "a", "task": "t"}, "samples": []})},
     "lm-eval-samples": {"samples_t_1.jsonl": json.dumps({"doc_id": 0, "metrics": []})},
     "helm": {"per_instance_stats.json": "[]"},
-    "pivot": {"pivot.csv": "seed,dqn,ppo\n0,1,2\n"},
     "votes": {"votes.csv": "model_a,model_b,winner\na,b,model_a\n"},
     "swe-bench": {"swe.json": json.dumps({"resolved": ["r1"], "total_instances": 2})},
     "evalplus": {"e.json": json.dumps({"eval": {"H/0": [{"base_status": "pass"}]}})},

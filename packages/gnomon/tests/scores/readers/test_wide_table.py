@@ -65,13 +65,11 @@ def test_a_name_that_stands_twice_is_said(tmp_path, column):
 @pytest.mark.parametrize(
     "text",
     [
-        "agent,game,seed,return,length\na,pong,0,1,9\na,chess,0,2,8\n",
         "agent,seed,return\na,0,1\na,1,2\n",
         "nickname,rule_name,trial_id,errors\na,r,0,1\na,r,1,2\n",
-        "env,agent,return\npong,a,1\nchess,a,2\n",
         "env,seed,return,length\npong,0,1,2\nchess,0,2,3\n",
         "env,return\npong,1\npong,2\n",
-        "task,agent,result\npong,a,1\nchess,b,2\n",
+        "task,agent,outcome\npong,a,1\nchess,b,2\n",
         "task,seed,result\npong,0,1\nchess,1,2\n",
         "task,result,note\npong,1,good\n",
         "task,mean,std,runs\npong,1,2,3\n",
@@ -79,7 +77,7 @@ def test_a_name_that_stands_twice_is_said(tmp_path, column):
     ],
 )
 def test_tidy_files_with_other_headings_are_none(tmp_path, text):
-    with pytest.raises(ScoreDataError, match=r"missing columns? |found one named score or task$"):
+    with pytest.raises(ScoreDataError, match=r"missing columns? |chooses$|found means"):
         read_scores(written(tmp_path, text), format="wide")
 
 
@@ -116,12 +114,6 @@ def test_deviations_are_left_out_aloud(tmp_path, cell):
     assert said[0].startswith("deviations are left out: each cell is read as one number, and")
 
 
-def test_a_wide_table_of_seeds_is_suspicious(tmp_path):
-    _, said = read(tmp_path, "model,seed 1,seed 2\na,1,2\nb,2,3\n")
-    assert len(said) == 1
-    assert said[0].startswith("the tasks look like seeds (seed 1, seed 2)")
-
-
 @pytest.mark.parametrize("head", ["id,model", "date,model"])
 def test_models_that_stand_twice_do_not_hide_behind_another_column(tmp_path, head):
     text = f"{head},pong,chess\nr1,A,1.5,2\nr2,A,3.5,4\nr3,B,5.5,6\n"
@@ -131,9 +123,12 @@ def test_models_that_stand_twice_do_not_hide_behind_another_column(tmp_path, hea
 
 
 def test_a_column_of_seeds_is_no_task(tmp_path):
-    (tmp_path / "dump.csv").write_text("model,seed,SEED,pong\nA,1,70.5,2\nB,2,71.5,4\n")
-    with pytest.warns(DegenerateScoresWarning, match="not tasks: seed"):
-        assert read_scores(tmp_path / "dump.csv", format="wide").tasks == ("SEED", "pong")
+    (tmp_path / "dump.csv").write_text("model,seed,SEED,pong\nA,1,70.5,2\nA,2,71.5,4\n")
+    with pytest.raises(ScoreDataError, match="columns SEED, pong may be tasks, or different sc"):
+        read_scores(tmp_path / "dump.csv")
+    table = read_scores(tmp_path / "dump.csv", columns_are="tasks")
+    assert table.tasks == ("SEED", "pong")
+    assert table.runs("A", "pong").tolist() == [2, 4]
 
 
 def test_a_wide_table_has_tasks_for_columns(tmp_path):

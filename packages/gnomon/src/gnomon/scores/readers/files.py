@@ -104,14 +104,6 @@ def _parquet_reader(path: Path) -> Callable[[IO[bytes]], Any]:
         raise GnomonError(message) from None
 
 
-def parquet_names(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet file, none if it cannot be read."""
-    try:
-        return list(read_columns(path)[0].names)
-    except GnomonError:
-        return []
-
-
 def read_csv(path: Path) -> tuple[Rows, Origin]:
     """Return the columns of a separated file, and where its rows come from.
 

@@ -46,7 +46,6 @@ BUILT_IN = (
     "gnomon.scores.readers.boards:EVALPLUS",
     "gnomon.scores.readers.boards:BOARD",
     "gnomon.scores.readers.tables:ITEM_FILE",
-    "gnomon.scores.readers.wide:PIVOT",
     "gnomon.scores.readers.lm_eval:LM_EVAL",
     "gnomon.scores.readers.arrays:ARRAYS",
     "gnomon.scores.readers.wide:WIDE",
@@ -151,8 +150,8 @@ def available_readers() -> dict[str, str]:
 
     Examples
     --------
-    >>> available_readers()["wide"]
-    'a CSV or TSV table with a row per algorithm and a column per task'
+    >>> available_readers()["swe-bench"]
+    'a report of SWE-bench: JSON with the instances that were resolved'
     """
     return {reader.name: reader.description for reader in _readers()}
 
@@ -178,7 +177,7 @@ def recognised(source: Source, wanted: ReadRequest, format: str | None = None) -
         return _tidy()
     _refuse_endings(source)
     if wanted.columns_are is not None:
-        return _named("pivot")
+        return _named("wide")
     every = [r for r in _readers() if wanted.units != "tasks" or r.units == "tasks"]
     found = _recognising(source, [reader for reader in every if not reader.is_general])
     if len(found) > 1:

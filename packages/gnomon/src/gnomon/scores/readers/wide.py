@@ -1,7 +1,7 @@
-"""Wide tables, a row for each algorithm and a column for each task, and pivots by seed or step.
+"""Wide tables: a column of scores for each task, algorithm or run.
 
-The heading shows what a column is: a key of the rows, scores, or neither. :func:`melted` makes a
-row of each cell of scores.
+The heading shows what a column is: a key of the rows, scores, or neither. Where two readings are
+possible, the error names both. :func:`melted` makes a row of each cell of scores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gnomon.scores.readers.tables import read_tidy
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, missing_columns, role_of, tidy_rows, usual_columns
 
-#: Headings of a column that names algorithms, tasks, or items of an evaluation.
+#: Headings of a column that names algorithms or items, beside the usual ones of tidy tables.
 ALGORITHMS = (
     "model", "algorithm", "algo", "agent", "method", "system", "name", "learner", "policy",
     "player", "approach",
@@ -37,9 +37,7 @@ ITEMS = (
     "item", "item id", "question", "question id", "sample", "sample id", "example id", "instance",
     "instance id", "doc id",
 )  # fmt: skip
-#: Headings of columns that distinguish the runs of an algorithm; with one, names repeat.
-RUNS = ("run", "seed", "trial", "repeat", "episode", "step", "steps", "frames")
-#: Headings of columns of steps in a table that has no other columns but curves.
+#: Headings of steps in a table that has no other columns but curves.
 STEPS = ("epoch", "epochs", "episode", "episodes")
 #: Columns that summarise others, or describe an algorithm, are no tasks.
 NO_TASKS = (
@@ -56,10 +54,8 @@ _LOW, _HIGH = ("↓", "⬇", "lower is better", "lower better"), ("↑", "⬆", 
 _SEED = re.compile(r"(?:seed|run)[\s_-]*\d+", re.IGNORECASE)
 #: The name of a first column without a heading, as data frames write their index.
 _INDEX = ""
-#: What the columns of a pivot are, and what one column of it is.
+#: What the columns of scores are, and what one of them is.
 _ONE: dict[ColumnsAre, str] = {"algorithms": "algorithm", "tasks": "task", "runs": "run"}
-#: Number of rows that show what a column holds.
-_ROWS = 100
 
 
 def melted(
@@ -77,57 +73,173 @@ def melted(
     return Rows.joined(parts)
 
 
-def _read_wide(source: Source, wanted: ReadRequest) -> ScoreTable:
-    """Read a wide table; one whose column of scores is named is tidy, with other headings."""
-    if wanted.metric in source.names:
+def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
+    """Read a wide table; one whose columns are named is tidy, with other headings."""
+    is_other = bool(wanted.columns) or not _recognises(source)
+    if wanted.metric in source.names or (is_other and wanted.columns_are is None):
         return read_tidy(source, wanted)
-    raw, origin = source.table()
-    if not _are_wide(raw.names):
-        raise origin.error("expected a column for each task; found one named score or task")
-    names = _column_of_names(raw, origin) if len(raw.names) > 1 and len(raw) else None
-    columns = [name for name in raw.names if name != names and _is_scores(name, raw[name])]
-    if names is None or not columns:
-        raise missing_columns(raw, origin, filter(None, map(role_of, raw.names)))
-    noun = "items" if _plain(names) in ITEMS else "tasks" if _names_tasks(names) else "algorithms"
-    if noun == "algorithms" and _plain(names) not in ALGORITHMS:
-        _refuse_numbers(raw, names, origin)
-    _say_what_is_left_out(raw, names, columns, noun)
-    if noun != "algorithms":  # a last row of averages is no task
-        kept = [at for at, x in enumerate(raw.tolist(names)) if not _is_no_task(str(x or ""))]
-        raw, origin = raw.take(kept), origin.of_rows(np.array(kept, np.int64))
-    row, column = ("algorithm", "task") if noun == "algorithms" else ("task", "algorithm")
-    values = {name: {column: _without_sign(name)} for name in columns}
-    rows = melted(raw, {row: names}, values, origin)
-    low = [name for name in columns if any(x in f"{name}\n{names}".lower() for x in _LOW)]
-    is_mixed = 0 < len(low) < len(columns)
+    raw, origin = source.table(with_index=True)
+    if wanted.columns_are or _has_keys(raw.names):
+        keys = _keys_of_rows(raw, wanted, origin)
+        values = [name for name in raw.names if name not in keys.values()]
+        what = wanted.columns_are or _meaning(keys, values, origin)
+        if _INDEX in values:
+            values.remove(_INDEX)
+            keys.setdefault("task" if what == "algorithms" else "algorithm", _INDEX)
+        if _ONE[what] in keys:
+            key = keys[_ONE[what]]
+            raise origin.error(f"the columns are {what}, and {key!r} is the {_ONE[what]} already")
+    else:
+        name, values = _named_rows(raw, origin)
+        of_tasks = _names_tasks(name)
+        keys, what = {"task" if of_tasks else "algorithm": name}, "tasks"
+        if of_tasks:  # a last row of averages is no task
+            what = "algorithms"
+            kept = [at for at, x in enumerate(raw.tolist(name)) if not _is_no_task(str(x or ""))]
+            raw, origin = raw.take(kept), origin.of_rows(np.array(kept, np.int64))
+    rows = melted(raw, keys, {x: {_ONE[what]: _without_sign(x)} for x in values}, origin)
+    marked = {x: any(sign in f"{x}\n{keys}".lower() for sign in _LOW) for x in values}
+    is_mixed = len({*marked.values()}) > 1
     if is_mixed:
-        note(f"columns {listed(low)} are marked as lower is better, others not: their scores are "
-              "read with the opposite sign")  # fmt: skip
-        signs = np.repeat([-1.0 if name in low else 1.0 for name in columns], len(raw))
+        low = listed([x for x in values if marked[x]])
+        note(f"columns {low} are marked as lower is better, others not: their scores are read with "
+             "the opposite sign")  # fmt: skip
+        signs = np.repeat([-1.0 if marked[x] else 1.0 for x in values], len(raw))
         rows = rows.with_columns({"score": rows["score"] * signs})
+    if "step" in keys:  # an empty cell is no point of a curve
+        rows = rows.take(~np.isnan(rows["score"]))
+    stem = Texts.repeated(source.stem, len(rows))
+    absent = {role: stem for role in ("algorithm", "task") if role not in rows}
     table = ScoreTable(
-        tidy_rows(rows, Origin(origin.file), {}),
+        tidy_rows(rows.with_columns(absent), Origin(origin.file), {}),
         metric=wanted.metric or "score",
-        higher_is_better=wanted.is_higher_better and (not low or is_mixed),
-        provenance=origin.provenance(f"{row}s x {column}s"),
+        higher_is_better=wanted.is_higher_better and (is_mixed or not any(marked.values())),
+        provenance=origin.provenance(f"columns are {what}"),
     )
-    return replace(table, units="items") if noun == "items" else table
+    return replace(table, units="items") if _plain(keys.get("task", "")) in ITEMS else table
 
 
-def _are_wide(headings: Sequence[str]) -> bool:
-    """Return whether the header may be that of a wide table."""
-    names = [heading.lower() for heading in headings]
+def _recognises(source: Source) -> bool:
+    """Return whether the headings may be those of a wide table."""
+    names, roles = [name.lower() for name in source.names], set(map(role_of, source.names))
     # "#.nickname" and "#{" begin files of others; a column of ranks may be headed "#".
-    is_other = names[0].startswith("#") and names[0] != "#"
-    roles = set(map(role_of, names))
-    is_tidy = {"algorithm", "task"} <= roles and not roles.isdisjoint(("run", "score"))
-    return not (is_other or is_tidy) and "score" not in names and "task" not in names[1:]
+    if not names or "score" in names or (names[0].startswith("#") and names[0] != "#"):
+        return False
+    if {"algorithm", "task"} <= roles:
+        return roles.isdisjoint(("run", "score")) and _are_runs(_values(source.names))
+    return "task" not in names[1:] or _has_keys(source.names)
+
+
+def _has_keys(names: Sequence[str]) -> bool:
+    """Return whether rows are seeds or steps, have no heading, or columns are runs."""
+    roles = list(map(_role, names))
+    if "run" in roles or "step" in roles:
+        return roles[0] is not None and bool(_values(names))
+    of_runs = "algorithm" in roles and (roles[0] == "algorithm" or "task" in roles)
+    return _INDEX in names or (of_runs and _are_runs(_values(names)))
+
+
+def _role(heading: str) -> str | None:
+    """Return what a column that is a key of rows holds; a benchmark may be called SEED."""
+    role = role_of(heading)
+    if role == "score" or (role == "run" and heading.isupper()):
+        return None
+    if role is None and heading.lower() in STEPS:
+        return "step"
+    return "algorithm" if role is None and heading.lower() in ALGORITHMS else role
+
+
+def _values(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name and _role(name) is None]
+
+
+def _are_runs(values: Sequence[str]) -> bool:
+    """Return whether all headings, two or more, are those of seeds or numbers."""
+    are_seeds = all(map(_SEED.fullmatch, values))
+    return len(values) > 1 and (are_seeds or all(name.isdigit() for name in values))
+
+
+def _keys_of_rows(raw: Rows, wanted: ReadRequest, origin: Origin) -> dict[str, str]:
+    """Return the columns that identify a row, by their roles."""
+    named = dict(wanted.columns)
+    for name in raw.names:
+        role = _role(name)
+        if role in ("algorithm", "step") and role_of(name) is None and name not in named.values():
+            named.setdefault(role, name)
+    kept = [x for x in raw.names if _role(x) == role_of(x) or x in named.values()]
+    return usual_columns(raw.only(*kept), named, ("algorithm", "task", "run", "step"), origin)
+
+
+def _meaning(keys: Mapping[str, str], values: Sequence[str], origin: Origin) -> ColumnsAre:
+    """Return what columns of scores are; refuse two readings, with both remedies."""
+    if _INDEX in values and not keys:
+        raise origin.error(
+            "the first column has no heading: rows may be algorithms and columns tasks, or the "
+            f"other way round: {reading(origin.file, columns_are='tasks')} or "
+            f"{option(columns_are='algorithms')} chooses"
+        )
+    are_seeds = all(map(_SEED.fullmatch, values))
+    if "run" not in keys and (are_seeds or ("task" in keys and _are_runs(values))):
+        return "runs"
+    shown = f"the columns {listed(values, 4)}" if len(values) > 1 else f"the column {values[0]}"
+    rows = joined([repr(name) for name in keys.values()])
+    possible = ["runs"] if "run" not in keys else []
+    possible = [*(["algorithms"] if "algorithm" not in keys else []), *possible]
+    if "task" not in keys and ("step" not in keys or len(possible) < 2):
+        possible.append("tasks")
+    one, *others = possible[:2]
+    chosen = reading(origin.file, columns_are=one)
+    if not others:
+        raise origin.error(
+            f"beside {rows} {shown} may be {one}, or different scores: {chosen}, or "
+            f"{option(metric=values[0])}, chooses"
+        )
+    meant = f"{one} or {others[0]}"
+    if len(values) == 1:
+        meant = f"that of an algorithm or of a {'run' if 'runs' in possible[:2] else 'task'}"
+    raise origin.error(
+        f"beside {rows} {shown} may be {meant}: {chosen} or {option(columns_are=others[0])} chooses"
+    )
+
+
+def _named_rows(raw: Rows, origin: Origin) -> tuple[str, list[str]]:
+    """Return the column that names the rows, and those of scores; note what is left out."""
+    name = _column_of_names(raw, origin) if len(raw.names) > 1 and len(raw) else None
+    values = [x for x in raw.names if x != name and _is_scores(x, raw[x])]
+    if name is None or not values:
+        raise missing_columns(raw, origin, filter(None, map(role_of, raw.names)))
+    of_tasks = _names_tasks(name)
+    if not of_tasks and _plain(name) not in ALGORITHMS and None not in _numbers(raw[name]):
+        raise origin.error(
+            f"column {name!r} holds numbers: rows may be steps, runs "
+            f"({option(columns={'run': name})}) or algorithms "
+            f"({option(columns={'algorithm': name})}); name one, and what columns are, as in "
+            f"{reading(origin.file, columns={'step': name}, columns_are='algorithms')}"
+        )
+    if of_tasks:
+        noun = "items" if _plain(name) in ITEMS else "tasks"
+        note(f"column {name!r} names {noun}: rows are read as {noun}, columns as algorithms")
+    left_out = [x for x in raw.names if x not in (name, *values)]
+    if left_out:
+        others = "algorithms" if of_tasks else "tasks"
+        note(f"columns left out, since they are not {others}: {listed(left_out)}")
+    rows = [str(x) for x in raw.tolist(name) if x is not None and _is_no_task(str(x))]
+    if rows and of_tasks:
+        note(f"rows left out, since they are not tasks: {listed(rows)}")
+    if any(has_deviation(text) for x in values for text in raw.tolist(x)):
+        note(
+            "deviations are left out: each cell is read as one number, and its uncertainty is not "
+            "used; estimate, compare and profile take means and deviations from a file with "
+            "columns algorithm, task, mean, std, runs"
+        )
+    return name, values
 
 
 def _column_of_names(raw: Rows, origin: Origin) -> str | None:
     """Return the column that names the rows: by its heading, else the first; None if none does."""
-    glance = raw.take(slice(_ROWS))
-    texts = [name for name in raw.names if None in _numbers(glance[name])]
+    first = raw.take(slice(100))
+    glance = {name: _numbers(first[name]) for name in raw.names}
+    texts = [name for name in raw.names if None in glance[name]]
     # There are benchmarks called "Agent" and "System": these hold numbers alone.
     headed = [name for name in texts if _plain(name) in ALGORITHMS]
     # Ranks differ from row to row as well. A column "index" of texts may be the names.
@@ -136,8 +248,8 @@ def _column_of_names(raw: Rows, origin: Origin) -> str | None:
     names = next((name for name in candidates if not _repeated(raw[name])), candidates[0])
     rest = [name for name in raw.names if name != names]
     plain = [_plain(name) for name in rest]
-    numeric = [name for name in rest if _has_number(_numbers(glance[name]))]
-    if _names_tasks(names) and any(name in ALGORITHMS + RUNS for name in plain):
+    numeric = [name for name in rest if _has_number(glance[name])]
+    if _names_tasks(names) and any(name in ALGORITHMS for name in plain):
         return None  # a tidy file in other words
     # That very name is the tidy file's: it takes numbers in all other columns to be no such file.
     if "task" in plain or (_plain(names) == "task" and len(numeric) < len(rest)):
@@ -145,8 +257,8 @@ def _column_of_names(raw: Rows, origin: Origin) -> str | None:
     twice = _repeated(raw[names])
     if not twice:
         return names
-    is_known = _names_tasks(names) or _plain(names) in ALGORITHMS + TASKS
-    tasks = [name for name in numeric if not _is_no_task(name) and _plain(name) not in RUNS]
+    is_known = _names_tasks(names) or _plain(names) in ALGORITHMS
+    tasks = [name for name in numeric if not _is_no_task(name)]
     if is_known and len(tasks) > 1 and not any(name in TASKS for name in plain):
         name = raw.texts(names).tolist()[twice[0]] or ""
         found = f"expected a row for each name, found {name!r} twice; "
@@ -165,11 +277,8 @@ def _has_number(found: Sequence[float | None]) -> bool:
 
 
 def _is_scores(name: str, column: Column) -> bool:
-    """Return whether a column holds scores: numbers, of a task, and no labels of runs."""
-    found = _numbers(column)
-    # A seed is a whole number, SEED a benchmark.
-    is_run = _plain(name) in RUNS and all(x.is_integer() for x in found if x is not None and x == x)
-    return _has_number(found) and not is_run and not _is_no_task(name)
+    """Return whether a column holds scores: numbers, of a task."""
+    return not _is_no_task(name) and _has_number(_numbers(column))
 
 
 def _is_no_task(heading: str) -> bool:
@@ -204,168 +313,12 @@ def _repeated(column: Column) -> list[int]:
     return []
 
 
-def _refuse_numbers(raw: Rows, names: str, origin: Origin) -> None:
-    """Refuse rows that are named by numbers alone, which may be steps or seeds."""
-    if None not in _numbers(raw[names]):
-        raise origin.error(
-            f"column {names!r} holds numbers: rows may be steps, runs "
-            f"({option(columns={'run': names})}) or algorithms "
-            f"({option(columns={'algorithm': names})}); name one, and what columns are, as in "
-            f"{reading(origin.file, columns={'step': names}, columns_are='algorithms')}"
-        )
-
-
-def _say_what_is_left_out(raw: Rows, names: str, columns: Sequence[str], noun: str) -> None:
-    """Note how a table is read, and which columns, rows and deviations are left out."""
-    others = "tasks" if noun == "algorithms" else "algorithms"
-    if others == "algorithms":
-        note(f"column {names!r} names {noun}: rows are read as {noun}, columns as algorithms")
-    left_out = [name for name in raw.names if name not in (names, *columns)]
-    if left_out:
-        note(f"columns left out, since they are not {others}: {listed(left_out)}")
-    rows = [str(x) for x in raw.tolist(names) if x is not None and _is_no_task(str(x))]
-    if rows and noun != "algorithms":
-        note(f"rows left out, since they are not tasks: {listed(rows)}")
-    if any(has_deviation(text) for name in columns for text in raw.tolist(name)):
-        note(
-            "deviations are left out: each cell is read as one number, and its uncertainty is not "
-            "used; estimate, compare and profile take means and deviations from a file with "
-            "columns algorithm, task, mean, std, runs"
-        )
-
-
 WIDE = Reader(
     "wide",
-    "a table with a row per algorithm and a column per task",
-    recognises=lambda source: bool(source.names) and _are_wide(source.names),
-    read=_read_wide,
-    takes=frozenset({"metric"}),
-    is_general=True,
-    in_memory=True,
-)
-
-
-def _recognises_pivot(source: Source) -> bool:
-    names = source.names
-    return bool(names) and (_are_pivot(names) or (not names[0] and _has_index(source)))
-
-
-def _has_index(source: Source) -> bool:
-    """Return whether a first column without a heading holds texts, and all others are unknown."""
-    if any(map(_role, source.names)) or len(source.names) < 3:
-        return False
-    try:
-        return "" in source.table(with_index=True)[0]
-    except ScoreDataError:
-        return False  # reading it gives the error
-
-
-def _are_pivot(names: list[str]) -> bool:
-    """Return whether headings are those of seeds or steps and two more columns at least."""
-    roles = [_role(name) for name in names]
-    values = [name for name, role in zip(names, roles, strict=True) if role is None and name]
-    is_full = {"algorithm", "task"} <= set(roles)
-    if not values or "score" in names or (is_full and {"run", "score"} & set(map(role_of, names))):
-        return False
-    if "run" in roles or "step" in roles:
-        return roles[0] is not None
-    are_runs = _are_seeds(values) or all(x.isdigit() for x in values)
-    return len(values) > 1 and (roles[0] == "algorithm" or is_full) and are_runs
-
-
-def _role(heading: str) -> str | None:
-    """Return what a column that is a key of rows holds; a benchmark may be called SEED."""
-    role = role_of(heading)
-    if role == "score" or (role == "run" and heading.isupper()):
-        return None
-    if role is None and heading.lower() in STEPS:
-        return "step"
-    return "algorithm" if role is None and heading.lower() in ALGORITHMS else role
-
-
-def _are_seeds(values: Sequence[str]) -> bool:
-    return all(_SEED.fullmatch(name) for name in values)
-
-
-def _read_pivot(source: Source, wanted: ReadRequest) -> ScoreTable:
-    if wanted.columns and wanted.columns_are is None:
-        return read_tidy(source, wanted)  # named columns mean another layout
-    raw, origin = source.table(with_index=True)
-    keys = _keys_of_rows(raw, wanted, origin)
-    values = [name for name in raw.names if name not in keys.values()]
-    what = wanted.columns_are
-    if what is None:
-        if _INDEX in values and not keys:
-            raise origin.error(
-                "the first column has no heading: rows may be algorithms and columns tasks, or the "
-                f"other way round: {reading(origin.file, columns_are='tasks')} or "
-                f"{option(columns_are='algorithms')} chooses"
-            )
-        is_full = {"algorithm", "task"} <= keys.keys() and all(x.isdigit() for x in values)
-        if not (_are_seeds(values) or is_full) or "run" in keys:
-            raise _two_readings(keys, values, origin)
-        what = "runs"
-    one = _ONE[what]
-    if _INDEX in values:
-        values.remove(_INDEX)
-        keys.setdefault("task" if one == "algorithm" else "algorithm", _INDEX)
-    if one in keys:
-        raise origin.error(f"the columns are {what}, and {keys[one]!r} is the {one} already")
-    rows = melted(raw, keys, {name: {one: name} for name in values}, origin)
-    if "step" in keys:  # an empty cell is no point of a curve
-        rows = rows.take(~np.isnan(rows["score"]))
-    stem = Texts.repeated(source.stem, len(rows))
-    absent = {name: stem for name in ("algorithm", "task") if name not in rows}
-    return ScoreTable(
-        rows=tidy_rows(rows.with_columns(absent), Origin(origin.file), {}),
-        metric=wanted.metric or "score",
-        higher_is_better=wanted.is_higher_better,
-        provenance=origin.provenance(f"columns are {what}"),
-    )
-
-
-def _keys_of_rows(raw: Rows, wanted: ReadRequest, origin: Origin) -> dict[str, str]:
-    """Return the columns that identify a row, by their roles."""
-    named = dict(wanted.columns)
-    for name in raw.names:
-        role = _role(name)
-        if role in ("algorithm", "step") and role_of(name) is None and name not in named.values():
-            named.setdefault(role, name)
-    found = usual_columns(raw, named, ("algorithm", "task", "run", "step"), origin)
-    return {role: name for role, name in found.items() if role in wanted.columns or _role(name)}
-
-
-def _two_readings(keys: dict[str, str], values: list[str], origin: Origin) -> ScoreDataError:
-    """Return the error about columns that may be two things, with the two remedies."""
-    shown = f"the columns {listed(values, 4)}" if len(values) > 1 else f"the column {values[0]}"
-    rows = joined([repr(name) for name in keys.values()])
-    one, other = "algorithms", "runs" if "step" in keys and "run" not in keys else "tasks"
-    if "step" not in keys and "run" not in keys:
-        one = "runs"
-    if "algorithm" in keys and one == "algorithms":
-        one = "tasks"
-    if "task" in keys and other == "tasks":
-        other = one
-    chosen = f"{reading(origin.file, columns_are=one)}"
-    if one == other:
-        return origin.error(
-            f"beside {rows} {shown} may be {one}, or different scores: {chosen}, or "
-            f"{option(metric=values[0])}, chooses"
-        )
-    meant = f"{one} or {other}"
-    if len(values) == 1:
-        meant = f"that of an algorithm or of a {'run' if 'runs' in (one, other) else 'task'}"
-    return origin.error(
-        f"beside {rows} {shown} may be {meant}: {chosen} or {option(columns_are=other)} chooses"
-    )
-
-
-PIVOT = Reader(
-    "pivot",
-    "a table with a row per seed or step and a column per algorithm, task or run",
-    recognises=_recognises_pivot,
-    read=_read_pivot,
-    takes=frozenset({"columns", "columns_are"}),
+    "a table with a row per algorithm, task, seed or step and a column per task, algorithm or run",
+    recognises=_recognises,
+    read=_read,
+    takes=frozenset({"metric", "columns", "columns_are"}),
     is_general=True,
     in_memory=True,
 )

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gohr.game.board import N_BUCKETS
-from gohr.learners.compiled import CompiledLearner, compiled_settings
-from gohr.learners.linear_models import spec_features
+from gohr.learners.compiled import compiled_settings
+from gohr.learners.linear_models import LinearLearner
 from gohr.learners.settings import Range
 
 #: The codes present on a board are kept as the bits of one signed 64-bit integer.
@@ -59,7 +59,7 @@ class Memory(NamedTuple):
 
 @final
 @dataclass(kw_only=True, eq=False)
-class LinearDQN(CompiledLearner):
+class LinearDQN(LinearLearner):
     r"""Learn the value of attempts from shape, colour and bucket, now and at the last success.
 
     The value of an attempt is ``Q(s, a) = theta . phi(s, a)`` with Boolean features of what lies in
@@ -174,7 +174,7 @@ class LinearDQN(CompiledLearner):
                 f"expected at most {_MOST_CODES - 1} combinations of shape and color in the "
                 f"palettes, found {n_codes - 1}"
             )
-        features = spec_features(self.board_spec)
+        features = self.features
         memory = Memory(
             compiled_settings(self),
             active=features.active,
@@ -190,9 +190,3 @@ class LinearDQN(CompiledLearner):
             values=np.zeros((n_codes, N_BUCKETS)),
         )
         self._begin(memory, n_draws=2 + self.batch_size, n_codes=n_codes)
-
-    @property
-    def theta(self) -> npt.NDArray[np.float64]:
-        """A copy of the weights, shape (n_features,), in the order of the paper's appendix."""
-        theta: npt.NDArray[np.float64] = self._player.theta
-        return theta[:-1].copy()

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gohr.game.board import N_BUCKETS
-from gohr.learners.compiled import CompiledLearner, compiled_settings
-from gohr.learners.linear_models import spec_features
+from gohr.learners.compiled import compiled_settings
+from gohr.learners.linear_models import LinearLearner
 from gohr.learners.settings import Range
 
 
@@ -47,7 +47,7 @@ class Softmax(NamedTuple):
 
 @final
 @dataclass(kw_only=True, eq=False)
-class Reinforce(CompiledLearner):
+class Reinforce(LinearLearner):
     r"""Learn a softmax over attempts, linear in the features of the paper, by policy gradient.
 
     An attempt is made with probability proportional to ``exp(theta . phi(s, a))``, with the 3,720
@@ -115,7 +115,7 @@ class Reinforce(CompiledLearner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        features = spec_features(self.board_spec)
+        features = self.features
         size, n_codes = features.n_features + 1, self.board_spec.n_codes
         theta, trace, scores, gradient = np.zeros((4, size))
         policy = Softmax(
@@ -125,9 +125,3 @@ class Reinforce(CompiledLearner):
             sums=np.zeros(4),
         )
         self._begin(policy, n_draws=1, n_codes=n_codes)
-
-    @property
-    def theta(self) -> npt.NDArray[np.float64]:
-        """A copy of the weights, shape (n_features,), in the order of the paper's appendix."""
-        theta: npt.NDArray[np.float64] = self._player.theta
-        return theta[:-1].copy()

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -24,20 +24,22 @@ from pydantic import (
     model_validator,
 )
 
-from gnomon.errors import GnomonError, UnknownNameError, shortened
+from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.files import parse_toml, read_text
 from gohr.errors import ConfigError, RuleSyntaxError
 from gohr.experiments.config.config_entries import (
     LearnerEntry,
     Name,
     RuleEntry,
-    Text,
     content_hash,
     learner_fields_of,
 )
+from gohr.experiments.config.field_errors import first_in_words
 from gohr.experiments.config.predefined_boards import (
+    AnyBoards,
     PredefinedBoards,
     RecordedBoards,
+    read_boards,
     season_board_spec,
 )
 from gohr.experiments.config.suites import available_suites, load_suite, named_variants
@@ -56,11 +58,7 @@ NOT_PLAYED = ("trial_timeout_s", "trial_memory_mb", "baseline")
 _SHARED = ("trials", "episodes", "horizon", "seed")
 _NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 
-AnyBoards = PredefinedBoards | RecordedBoards
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-Palette = Annotated[list[Text], Field(min_length=1)]
-_Whole = Annotated[int, Field(strict=True)]
-RangeOrNumber = _Whole | Annotated[list[_Whole], Field(min_length=2, max_length=2)]
 
 
 class ExperimentConfig(BaseModel):
@@ -147,14 +145,14 @@ class ExperimentConfig(BaseModel):
         """Check and set all fields; the paths of files are relative to ``base``."""
         values, base = dict(values), base or Path()
         if isinstance(board := values.get("board"), Mapping):
-            values |= _read_boards(board, base, trusted=trusted)
+            values |= read_boards(board, base, trusted=trusted)
         elif board is None:
             values["board"] = _board_of_suites(values.get("rules"))
         context = {"base": base, "trusted": trusted}
         try:
             self.__pydantic_validator__.validate_python(values, context=context, self_instance=self)
         except ValidationError as errors:
-            raise _first_in_words(errors) from None
+            raise first_in_words(errors) from None
 
     @field_validator("rules", "learners", mode="before")
     @classmethod
@@ -432,52 +430,6 @@ class ExperimentConfig(BaseModel):
         return None
 
 
-class BoardTable(BaseModel):
-    """The table ``[board]``: how boards are drawn, or which are given."""
-
-    model_config = ConfigDict(extra="forbid", defer_build=True)
-
-    pieces: RangeOrNumber = 9
-    shapes: RangeOrNumber = 4
-    colors: RangeOrNumber = 4
-    shape_palette: Palette | None = None
-    color_palette: Palette | None = None
-    files: Palette | None = None
-    boards: Annotated[list[list[int]], Field(min_length=1)] | None = None
-    trials: dict[str, list[str]] | None = None
-    order: Literal["listed", "alphabetical", "random"] = "listed"
-
-
-def _read_boards(table: Mapping[str, Any], base: Path, *, trusted: bool) -> dict[str, Any]:
-    """Return the fields ``board`` and ``predefined`` of an experiment with this table."""
-    try:
-        board = BoardTable.model_validate(dict(table))
-    except ValidationError as errors:
-        raise _first_in_words(errors, "board") from None
-    drawn = board.model_dump(exclude={"files", "boards", "trials", "order"}, exclude_none=True)
-    if board.files is not None:
-        if not trusted:
-            raise ConfigError("field 'board': expected the boards themselves, not their files")
-        for name in ("pieces", "shapes", "colors"):
-            if name in board.model_fields_set:
-                raise ConfigError(f"field 'board': expected 'files' or {name!r}, found both")
-        drawn |= {"shapes": 0, "colors": 0}
-    try:
-        spec = BoardSpec(**drawn)
-    except ValueError as error:
-        raise ConfigError(f"field 'board', {error}") from None
-    predefined: AnyBoards | None = None
-    if board.trials is not None:
-        predefined = RecordedBoards.from_record(board.trials)
-    elif board.boards is not None:
-        predefined = PredefinedBoards.from_record(board.boards, board.order)
-    elif board.files is not None:
-        predefined = PredefinedBoards.from_files(board.files, board.order, spec, base=base)
-    elif "order" in board.model_fields_set:
-        raise ConfigError("field 'board', 'order': there are no 'files' to put in order")
-    return {"board": spec, "predefined": predefined}
-
-
 def _board_of_suites(rules: Any) -> BoardSpec:
     """Return the boards of the suites that a list of rules names, or the default ones."""
     names: list[str] = []
@@ -508,71 +460,6 @@ def _check_different(
             raise ConfigError(f"field {kind!r}: {first!r} and {entry.name!r} are the same")
         names.add(entry.name)
         hashes[entry.hash] = entry.name
-
-
-_NAME = "a name of printable characters"
-_COUNT = "a whole number from 1 to 1,000,000"
-_RANGE = "a whole number or [least, most]"
-_FLAG = "true or false"
-#: What each field of a file may be, in words that complete "expected ...".
-_EXPECTED = {
-    "name": _NAME,
-    "rules": "a list of rules",
-    "rules.name": "the name of a rule or of a file",
-    "rules.text": "the text of a rule",
-    "rules.hidden": _FLAG,
-    "learners": "a list of learners",
-    "learners.kind": "the name of a learner",
-    "learners.name": _NAME,
-    "learners.version": "the version of a learner of one's own",
-    "learners.reveal": _FLAG,
-    "trials": _COUNT,
-    "episodes": _COUNT,
-    "horizon": _COUNT,
-    "seed": "a whole number of at least 0",
-    "board": "a table, [board]",
-    "board.pieces": _RANGE,
-    "board.shapes": _RANGE,
-    "board.colors": _RANGE,
-    "board.shape_palette": "a list of names",
-    "board.color_palette": "a list of names",
-    "board.files": "a list of board files",
-    "board.boards": "lists of 36 codes",
-    "board.trials": "a table of rules, each with the boards of every trial",
-    "board.order": "'listed', 'alphabetical' or 'random'",
-    "baseline": "the name of one of the rules",
-    "trial_timeout_s": "a number of seconds above 0",
-    "trial_memory_mb": _COUNT,
-}
-_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
-
-
-def _first_in_words(errors: ValidationError, *within: str) -> ConfigError:
-    """Return one error of a file in one line: the field, the expected and the found value."""
-    # An unknown field is often the cause of a missing one, so it is reported first.
-    error = min(errors.errors(), key=lambda each: each["type"] not in _UNKNOWN)
-    key, path, expected = "", [], "another value"
-    for step in (*within, *error["loc"]):  # continues with the branches of a union
-        if isinstance(step, int) and key in ("rules", "learners"):
-            path.append(f"item {step + 1}")
-            expected = "a name or a table"
-        elif (longer := f"{key}.{step}".lstrip(".")) in _EXPECTED:
-            key, expected = longer, _EXPECTED[longer]
-            path.append(repr(step))
-        else:
-            break
-    if error["type"] in _UNKNOWN:
-        known = [name.rpartition(".")[2] for name in _EXPECTED if name.rpartition(".")[0] == key]
-        return ConfigError(f"{_field(path)}{UnknownNameError('field', str(step), known)}")
-    if error["type"] == "missing":
-        return ConfigError(f"{_field(path[:-1])}missing field {path[-1]}; expected {expected}")
-    return ConfigError(
-        f"{_field(path)}expected {expected}; found {shortened(repr(error['input']))}"
-    )
-
-
-def _field(path: list[str]) -> str:
-    return f"field {', '.join(path)}: " if path else ""
 
 
 def _toml(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Boards that are given, instead of drawn: a curriculum for all, or those of a recorded game."""
+"""How boards are drawn, or given instead: a curriculum for all, or those of a recorded game."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gohr.errors import ConfigError, NotCompilableError
+from gohr.experiments.config.config_entries import Text
+from gohr.experiments.config.field_errors import first_in_words
 from gohr.game.board import N_CELLS, BoardSpec
 from gohr.game.board_files import read_board_file
 
@@ -133,6 +137,58 @@ class RecordedBoards:
         boards = trials[number] if number < len(trials) else b""
         starts = range(0, len(boards), N_CELLS)
         return PredefinedBoards(tuple(boards[at : at + N_CELLS] for at in starts))
+
+
+AnyBoards = PredefinedBoards | RecordedBoards
+Palette = Annotated[list[Text], Field(min_length=1)]
+_Whole = Annotated[int, Field(strict=True)]
+RangeOrNumber = _Whole | Annotated[list[_Whole], Field(min_length=2, max_length=2)]
+
+
+class BoardTable(BaseModel):
+    """The table ``[board]``: how boards are drawn, or which are given."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    pieces: RangeOrNumber = 9
+    shapes: RangeOrNumber = 4
+    colors: RangeOrNumber = 4
+    shape_palette: Palette | None = None
+    color_palette: Palette | None = None
+    files: Palette | None = None
+    boards: Annotated[list[list[int]], Field(min_length=1)] | None = None
+    trials: dict[str, list[str]] | None = None
+    order: BoardOrder = "listed"
+
+
+def read_boards(table: Mapping[str, Any], base: Path, *, trusted: bool) -> dict[str, Any]:
+    """Return the fields ``board`` and ``predefined`` of an experiment with this table."""
+    try:
+        board = BoardTable.model_validate(dict(table))
+    except ValidationError as errors:
+        raise first_in_words(errors, "board") from None
+    drawn = board.model_dump(exclude={"files", "boards", "trials", "order"}, exclude_none=True)
+    if board.files is not None:
+        if not trusted:
+            raise ConfigError("field 'board': expected the boards themselves, not their files")
+        for name in ("pieces", "shapes", "colors"):
+            if name in board.model_fields_set:
+                raise ConfigError(f"field 'board': expected 'files' or {name!r}, found both")
+        drawn |= {"shapes": 0, "colors": 0}
+    try:
+        spec = BoardSpec(**drawn)
+    except ValueError as error:
+        raise ConfigError(f"field 'board', {error}") from None
+    predefined: AnyBoards | None = None
+    if board.trials is not None:
+        predefined = RecordedBoards.from_record(board.trials)
+    elif board.boards is not None:
+        predefined = PredefinedBoards.from_record(board.boards, board.order)
+    elif board.files is not None:
+        predefined = PredefinedBoards.from_files(board.files, board.order, spec, base=base)
+    elif "order" in board.model_fields_set:
+        raise ConfigError("field 'board', 'order': there are no 'files' to put in order")
+    return {"board": spec, "predefined": predefined}
 
 
 def season_board_spec(board: Mapping[str, Any]) -> BoardSpec:

@@ -14,7 +14,7 @@ from app_client import AppClient
 from gnomon_board import Settings, create_app
 from gnomon_board.cli import main
 from gnomon_board.database import Database
-from gnomon_board.studies import StudyPlan
+from gnomon_board.studies import read_plan
 from gohr.experiments import score_trial
 from gohr.people import read_transcripts
 from small_season import empty_board
@@ -99,7 +99,7 @@ def test_a_study_from_its_plan_to_its_files(study, data, tmp_path):
     scores = gohr.score(found["run"], "tce")
     assert scores.runs("people", series.rule).tolist() == [score_trial(series.log, "tce")]
     assert {"anything-goes.txt", "clockwise.txt"} <= set(found), "also what nobody has played yet"
-    again = StudyPlan.from_toml(found["study_plan.json"].read_text())
+    again = read_plan(found["study_plan.json"])
     assert again.rules == ("anything-goes", "clockwise")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import pytest
 
@@ -37,11 +38,11 @@ def test_a_plan_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ('name = "a pilot!"', "field 'name': expected letters, digits"),
+        ('name = "a pilot!"', "field 'name': 'a pilot!': expected letters"),
         ("episodes = 0", "field 'episodes'"),
         ("lists = {}", "field 'lists'"),
-        ('lists = {"=cmd" = ["clockwise"]}', "field 'lists': '=cmd': expected letters"),
-        ("lists = {a = []}", "expected 1 to 50 rules, found 0"),
+        ('lists = {"=cmd" = ["clockwise"]}', "'=cmd': expected letters"),
+        ("lists = {a = []}", "field 'lists.a': Tuple should have at least 1 item"),
         ('lists = {a = [{rule = "x", epsodes = 3}]}', "did you mean 'episodes'?"),
         (
             'lists = {a = [{rule = "x", guess = "mastery"}]}',
@@ -62,7 +63,7 @@ def test_what_is_wrong_is_named(change, message):
     whole["lists"] = 'lists = {a = ["clockwise"]}'
     whole[key] = change
     with pytest.raises(ConfigError, match="study plan: ") as caught:
-        StudyPlan.from_toml("\n".join(whole.values()))
+        StudyPlan.from_record(tomllib.loads("\n".join(whole.values())))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -70,8 +71,9 @@ def test_what_is_wrong_is_named(change, message):
 def test_what_is_no_file_or_no_toml_is_said(tmp_path):
     with pytest.raises(GnomonError, match="cannot read this plan"):
         read_plan(tmp_path / "none.toml")
+    (tmp_path / "plan.toml").write_text("name = ")
     with pytest.raises(ConfigError, match="not a TOML file"):
-        StudyPlan.from_toml("name = ")
+        read_plan(tmp_path / "plan.toml")
 
 
 def test_files_that_a_plan_names_stand_in_it(tmp_path):
@@ -90,7 +92,7 @@ def test_files_that_a_plan_names_stand_in_it(tmp_path):
     path.write_text(f'pictures = ["dot.png"]\n{text}')
     plan = read_plan(path)
     assert (plan.consent, plan.rule_texts) == ("Read *this*.", {"mine": "(*,*,*,*,0)"})
-    first, second = plan.series("a")
+    first, second = plan.lists["a"]
     assert (first.rule, first.given[0][0].cell, second.train) == ("mine", 31, "(*,*,*,[1,2],*)")
     assert plan.pictures == {"dot.png": "data:image/png;base64,iVBORw=="}
     path.write_text(f'pictures = ["page.md"]\n{text}')

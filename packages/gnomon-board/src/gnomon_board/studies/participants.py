@@ -342,7 +342,7 @@ def next_game(session: Session, player: StudyAssignment, key: str) -> str | None
         raise Conflict("expected a player who has gone through the pages before play")
     if player.ending not in ("", "finished"):
         return None
-    listed = plan.series(player.rule_list)
+    listed = plan.lists[player.rule_list]
     for series in range(max(player.n_played - 1, 0), len(listed)):
         row = session.scalar(
             select(PlaySession).where(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.files import parse_toml, read_text
@@ -19,7 +19,7 @@ from gnomon_board.studies.languages import available_languages
 from gohr import available_rules
 from gohr.errors import ConfigError
 from gohr.game import read_board_file
-from gohr.people import NO_MEMORY, BoardPlan, MemoryAids, Part, SeriesPlan
+from gohr.people import NO_MEMORY, BoardPlan, Part, SeriesPlan
 from gohr.rules import load_rule_text, read_rule_file
 
 
@@ -204,35 +204,53 @@ class Recruitment(Part):
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _Page = Annotated[str, Field(min_length=1, max_length=20_000)]
-_Entry = str | dict[str, Any]
+
+
+def _is_name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r}: expected letters, digits, '_', '.' and '-'")
+    return name
+
+
+def _is_path(name: str) -> str:
+    # It becomes the name of a file in an export.
+    if not all(_NAME.fullmatch(part) for part in name.split("/")):
+        raise ValueError(f"{name!r}: expected letters, digits, '_', '.', '-' and '/'")
+    return name
+
+
+def _has_texts(language: str) -> str:
+    if language not in available_languages():
+        raise ValueError(f"expected one of {', '.join(available_languages())}")
+    return language
 
 
 class StudyPlan(Part):
     """A study, as its TOML file defines it.
 
-    An entry of a list is the name of a rule, or a table with the fields of a :class:`SeriesPlan`.
-    A field that the entry leaves out is taken from ``defaults``, or from the study.
+    There an entry of a list is the name of a rule, or a table with the fields of a
+    :class:`SeriesPlan`; a field that it leaves out is taken from ``defaults``, or from the study.
 
     Examples
     --------
-    >>> plan = StudyPlan(name="pilot", title="A pilot", consent="I agree.",
-    ...                  lists={"a": ["clockwise", {"rule": "color-match", "episodes": 3}]})
-    >>> [(series.rule, series.episodes) for series in plan.series("a")]
+    >>> plan = StudyPlan.from_record({"name": "pilot", "title": "A pilot", "consent": "I agree.",
+    ...     "lists": {"a": ["clockwise", {"rule": "color-match", "episodes": 3}]}})
+    >>> [(series.rule, series.episodes) for series in plan.lists["a"]]
     [('clockwise', 8), ('color-match', 3)]
     """
 
-    name: Annotated[str, Field(max_length=64)]
+    name: Annotated[str, AfterValidator(_is_name)]
     title: Annotated[str, Field(min_length=1, max_length=200)]
     consent: _Page
-    lists: Annotated[dict[str, tuple[_Entry, ...]], Field(min_length=1, max_length=1000)]
     episodes: Annotated[int, Field(ge=1, le=200)] = 8
     horizon: Annotated[int, Field(ge=1, le=1000)] = 100
     memory_aid: bool = True
     show_curves: bool = False
     board: BoardPlan = BoardPlan()
-    defaults: dict[str, Any] = Field(default_factory=dict)
-    rule_texts: dict[str, Annotated[str, Field(max_length=100_000)]] = Field(default_factory=dict)
-    language: str = "en"
+    rule_texts: dict[
+        Annotated[str, AfterValidator(_is_path)], Annotated[str, Field(max_length=100_000)]
+    ] = Field(default_factory=dict)
+    language: Annotated[str, AfterValidator(_has_texts)] = "en"
     instructions: Annotated[tuple[_Page, ...], Field(max_length=50)] = ()
     quiz: Quiz | None = None
     demographics_page: Annotated[str, Field(max_length=20_000)] = ""
@@ -240,71 +258,36 @@ class StudyPlan(Part):
     debrief: Annotated[str, Field(max_length=20_000)] = ""
     pictures: dict[str, str] = Field(default_factory=dict, max_length=100)
     recruitment: Recruitment = Recruitment()
+    # The last one, since a fault of the study is one of each series too.
+    lists: dict[
+        Annotated[str, AfterValidator(_is_name)],
+        Annotated[tuple[SeriesPlan, ...], Field(min_length=1, max_length=50)],
+    ] = Field(min_length=1, max_length=1000)
 
-    @field_validator("name")
+    @model_validator(mode="before")
     @classmethod
-    def _is_name(cls, name: str) -> str:
-        if not _NAME.fullmatch(name):
-            raise ValueError("expected letters, digits, '_', '.' and '-'")
-        return name
-
-    @field_validator("rule_texts")
-    @classmethod
-    def _rules_have_names(cls, rule_texts: dict[str, str]) -> dict[str, str]:
-        for name in rule_texts:
-            # They become file names in an export.
-            if not all(_NAME.fullmatch(part) for part in name.split("/")):
-                raise ValueError(f"{name!r}: expected letters, digits, '_', '.', '-' and '/'")
-        return rule_texts
-
-    @field_validator("language")
-    @classmethod
-    def _has_texts(cls, language: str) -> str:
-        if language not in available_languages():
-            raise ValueError(f"expected one of {', '.join(available_languages())}")
-        return language
-
-    @field_validator("lists")
-    @classmethod
-    def _lists_have_names_and_rules(
-        cls, lists: dict[str, tuple[_Entry, ...]]
-    ) -> dict[str, tuple[_Entry, ...]]:
-        for name, entries in lists.items():
-            if not _NAME.fullmatch(name):
-                raise ValueError(f"{name!r}: expected letters, digits, '_', '.' and '-'")
-            if not 1 <= len(entries) <= 50:
-                raise ValueError(f"{name!r}: expected 1 to 50 rules, found {len(entries)}")
-        return lists
-
-    @model_validator(mode="after")
-    def _every_series_can_be_played(self) -> StudyPlan:
-        for name in self.lists:
-            self.series(name)
-        return self
-
-    def series(self, name: str) -> tuple[SeriesPlan, ...]:
-        """Return the series of a list, in the order of play.
-
-        Raises ValueError: a field of an entry is not valid.
-        """
-        found = []
-        for number, entry in enumerate(self.lists[name], 1):
-            record = {"rule": entry} if isinstance(entry, str) else entry
-            try:
-                found.append(SeriesPlan.model_validate(self._as_study_has_it() | record))
-            except ValidationError as error:
-                raise ValueError(f"lists.{name}, series {number}: {_first_of(error)}") from None
-        return tuple(found)
-
-    def _as_study_has_it(self) -> dict[str, Any]:
-        memory = MemoryAids() if self.memory_aid else NO_MEMORY
-        study = {"episodes": self.episodes, "horizon": self.horizon, "board": self.board}
-        return study | {"memory": memory} | self.defaults
+    def _every_series_is_whole(cls, record: Any) -> Any:
+        """Put into each series what it leaves out; leave the report of wrong types to its check."""
+        if not isinstance(record, dict) or not isinstance(record.get("lists"), dict):
+            return record
+        shared = {name: record[name] for name in ("episodes", "horizon", "board") if name in record}
+        if record.get("memory_aid") is False:
+            shared["memory"] = NO_MEMORY
+        record = dict(record)
+        if isinstance(record.get("defaults"), dict):
+            shared |= record.pop("defaults")
+        lists = {
+            name: [_whole(entry, shared) for entry in entries]
+            if isinstance(entries, list | tuple)
+            else entries
+            for name, entries in record["lists"].items()
+        }
+        return record | {"lists": lists}
 
     @property
     def rules(self) -> tuple[str, ...]:
         """Every rule of the plan, once, in the order of the lists."""
-        return tuple(dict.fromkeys(each.rule for name in self.lists for each in self.series(name)))
+        return tuple(dict.fromkeys(each.rule for listed in self.lists.values() for each in listed))
 
     def rule_text(self, name: str) -> str | None:
         """Return the text of a rule of the plan or of the library; None if there is none."""
@@ -326,33 +309,25 @@ class StudyPlan(Part):
         except ValidationError as error:
             raise ConfigError(f"{where}: {_first_of(error)}") from None
 
-    @classmethod
-    def from_toml(cls, text: str, where: str = "study plan") -> StudyPlan:
-        """Read a plan without references to files from its text; errors as :meth:`from_record`."""
-        return cls.from_record(_parsed(text, where), where)
 
-
-def _parsed(text: str, where: str) -> dict[str, Any]:
-    try:
-        # An export contains its plan as JSON.
-        if text.lstrip().startswith("{"):
-            return dict(json.loads(text))
-        return parse_toml(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise ConfigError(f"{where}: expected JSON: {error}") from None
-    except GnomonError as error:
-        raise ConfigError(f"{where}: {error}") from None
+def _whole(entry: Any, shared: Mapping[str, Any]) -> Any:
+    entry = {"rule": entry} if isinstance(entry, str) else entry
+    return {**shared, **entry} if isinstance(entry, dict) else entry
 
 
 def _first_of(error: ValidationError) -> str:
     """Return the first error on one line, with the most similar field name."""
     first = error.errors()[0]
-    message = first["msg"].removeprefix("Value error, ")
-    field = ".".join(map(str, first["loc"]))
+    message, place = first["msg"].removeprefix("Value error, "), list(first["loc"])
+    where = ""
+    if place[:1] == ["lists"] and len(place) > 2 and isinstance(place[2], int):
+        where = f"lists.{place[1]}, series {place[2] + 1}: "
+        del place[:3]
     if first["type"] == "extra_forbidden":
-        known = sorted({*StudyPlan.model_fields, *SeriesPlan.model_fields})
+        known = sorted({"defaults", *StudyPlan.model_fields, *SeriesPlan.model_fields})
         message = str(UnknownNameError("field", str(first["loc"][-1]), known))
-    return f"field {field!r}: {message}" if field else message
+    field = ".".join(map(str, place))
+    return f"{where}field {field!r}: {message}" if field else f"{where}{message}"
 
 
 def read_plan(path: str | Path) -> StudyPlan:
@@ -366,8 +341,15 @@ def read_plan(path: str | Path) -> StudyPlan:
         A field is misspelt, missing, or of the wrong kind.
     """
     path = Path(path)
-    record = _parsed(read_text(path, noun="plan"), str(path))
-    return StudyPlan.from_record(with_files(record, path.parent), str(path))
+    text = read_text(path, noun="plan")
+    try:
+        # An export contains its plan as JSON.
+        record = json.loads(text) if text.lstrip().startswith("{") else parse_toml(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path}: expected JSON: {error}") from None
+    except GnomonError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return StudyPlan.from_record(_with_files(record, path.parent), str(path))
 
 
 # -- files that a plan names -----------------------------------------------------------------------
@@ -377,7 +359,7 @@ PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".
 _MOST_PICTURE_BYTES = 2_000_000
 
 
-def with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
+def _with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Return a plan in which file names are replaced by the texts of the files.
 
     Pages may be file names that end in ``.md``; rules, ``train`` and ``test`` file names that end
@@ -396,7 +378,7 @@ def with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
         plan["instructions"] = [_text(page, base, ".md") for page in plan["instructions"]]
     if isinstance(plan.get("pictures"), list):
         names = [Path(str(name)) for name in plan["pictures"]]
-        plan["pictures"] = {name.name: picture_data(base / name) for name in names}
+        plan["pictures"] = {name.name: _picture_data(base / name) for name in names}
     if isinstance(plan.get("lists"), dict):
         plan["lists"] = {
             name: [_series(entry, base, texts) for entry in entries]
@@ -448,7 +430,7 @@ def _given_board(path: Path) -> list[dict[str, Any]]:
     return [{"cell": piece.pos, "shape": piece.shape, "color": piece.color} for piece in pieces]
 
 
-def picture_data(path: Path) -> str:
+def _picture_data(path: Path) -> str:
     """Return a picture as a data address for pages.
 
     Raises ConfigError: the file does not exist, is not a picture, or has too many bytes.

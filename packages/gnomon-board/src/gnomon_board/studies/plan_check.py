@@ -90,18 +90,17 @@ def check_plan(plan: StudyPlan) -> CheckedPlan:
     CheckedPlan
         All findings, not only the first.
     """
-    series = {name: plan.series(name) for name in plan.lists}
     screens = [screen for name in plan.lists for screen in _screens(plan, name)]
     findings: list[PlanFinding] = []
     texts = {rule: plan.rule_text(rule) for rule in plan.rules}
-    for name, listed in series.items():
+    for name, listed in plan.lists.items():
         for number, each in enumerate(listed, 1):
             where = f"{name}, series {number}"
             findings += [*_look_findings(each.spec(), where), *_series_findings(each, where)]
             if (text := texts[each.rule]) is not None:
                 findings += _deal_findings(each, text, where)
     for rule, text in texts.items():
-        specs = [e.spec() for listed in series.values() for e in listed if e.rule == rule]
+        specs = [e.spec() for listed in plan.lists.values() for e in listed if e.rule == rule]
         findings += _rule_findings(plan, rule, text, specs)
     return CheckedPlan(tuple(screens), (*findings, *_plan_findings(plan)))
 
@@ -190,7 +189,7 @@ def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
 
 
 def _plan_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
-    sizes = {name: sum(each.episodes for each in plan.series(name)) for name in plan.lists}
+    sizes = {name: sum(each.episodes for each in listed) for name, listed in plan.lists.items()}
     if len(set(sizes.values())) > 1:
         least, most = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         message = f"{least} has up to {sizes[least]} boards, {most} up to {sizes[most]}"
@@ -220,7 +219,7 @@ def _screens(plan: StudyPlan, name: str) -> list[Screen]:
         kinds.append(("quiz", quiz, None))
     kinds.append(("start", "how to play", None))
     result = "errors, beside curves of learners" if plan.show_curves else "errors and moves"
-    for series in plan.series(name):
+    for series in plan.lists[name]:
         kinds.append(("series", _in_words(series), _most_points(series)))
         if series.guess != "never":
             when = {"board": "after each board", "series": "at the end", "mastery": "at mastery"}

@@ -232,7 +232,7 @@ def _player_page(session: Session, player: StudyAssignment, plan: StudyPlan) -> 
     ending = cast(Ending, player.ending) if step == "end" and player.ending else None
     completion = None if ending is None else plan.recruitment.completion(ending)
     code, identifiers = player.completion_code, player.identifiers
-    has_points = player.rule_list and any(x.points for x in plan.series(player.rule_list))
+    has_points = player.rule_list and any(x.points for x in plan.lists[player.rule_list])
     return PlayerPage(
         title=player.study.title,
         step=step,

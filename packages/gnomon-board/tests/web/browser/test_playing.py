@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 
 import pytest
 
@@ -28,7 +29,7 @@ a = ["anything-goes", "clockwise"]
 def invitation(site, request):
     """The address of the invitation to a study of the plan."""
     name = re.sub(r"[^a-z]", "", request.node.name)[-40:]
-    plan = StudyPlan.from_toml(PLAN.replace("{n}", name))
+    plan = StudyPlan.from_record(tomllib.loads(PLAN.replace("{n}", name)))
     database = Database(site.settings.database)
     with database.writing() as session:
         key = make_study(session, plan)[1]

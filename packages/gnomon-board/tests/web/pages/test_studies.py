@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
 from sqlalchemy import select
@@ -30,7 +31,8 @@ def make(database, admin_token):
 
     def made(plan: str = PLAN) -> str:
         with database.writing() as session:
-            return f"/join/{make_study(session, StudyPlan.from_toml(plan))[1]}"
+            made = make_study(session, StudyPlan.from_record(tomllib.loads(plan)))
+            return f"/join/{made[1]}"
 
     return made
 

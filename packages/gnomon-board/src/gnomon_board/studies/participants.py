@@ -354,8 +354,7 @@ def next_game(session: Session, player: StudyAssignment, key: str) -> str | None
             # Players see a series by its number only.
             shown = texts(plan.language)["puzzle"].format(n=series + 1)
             game = listed[series].game(shown, plan.rule_text(rule) or "", 0)
-            text = plan.rule_texts.get(rule)
-            begin_game(session, Puzzle(rule, game), player=player, series=series, text=text)
+            begin_game(session, Puzzle(rule, game), player=player, series=series)
         elif row.state == "ended" and not rebuild_game(session, row).guess_due:
             continue
         return f"{key}.{series}"

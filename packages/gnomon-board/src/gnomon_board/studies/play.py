@@ -13,7 +13,7 @@ import re
 import secrets
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from threading import Lock
 from typing import Any, cast
@@ -160,12 +160,8 @@ def begin_game(
     *,
     player: StudyAssignment | None = None,
     series: int = 0,
-    text: str | None = None,
 ) -> str:
-    """Create a game, and return its key, which is of no use for the game of a study.
-
-    ``text`` is the text of a rule that only the study has.
-    """
+    """Create a game, and return its key, which is of no use for the game of a study."""
     key, game = secrets.token_urlsafe(24), puzzle.game
     settings = {
         "shown": game.rule_name,
@@ -173,7 +169,8 @@ def begin_game(
         "horizon": game.horizon,
         "gave_up": False,
         "terms": game.terms.model_dump(mode="json"),
-        "text": text,
+        # As it is now: the boards follow from it, and a library may change.
+        "text": game.rule_text,
     }
     session.add(
         Row(
@@ -196,30 +193,24 @@ def find_game(session: Session, key: str) -> StoredGame:
 
     Raises Missing: there is none.
     """
-    return _with_ending(session, rebuild_game(session, _row_of(session, key)))
+    return rebuild_game(session, *_found(session, key))
 
 
-def _row_of(session: Session, key: str) -> Row:
-    player, of_study, series = key.partition(".")
-    query = select(Row).where(Row.key == digest_of(key))
-    if of_study:
-        query = (
-            select(Row)
-            .join(StudyAssignment, Row.assignment_id == StudyAssignment.id)
-            .where(StudyAssignment.key == digest_of(player), Row.series == int(series))
-        )
-    row = session.scalar(query)
-    if row is None:
+_FOUND = select(Row, StudyAssignment.ending).outerjoin(Row.assignment)
+_BY_KEY = _FOUND.where(Row.key == bindparam("this_key"))
+_OF_PLAYER = _FOUND.where(
+    StudyAssignment.key == bindparam("this_key"), Row.series == bindparam("this_series")
+)
+
+
+def _found(session: Session, key: str) -> tuple[Row, str]:
+    """Return the row of a game, and the ending of the study for its player."""
+    key, of_study, series = key.partition(".")
+    values = {"this_key": digest_of(key)} | ({"this_series": int(series)} if of_study else {})
+    found = session.execute(_OF_PLAYER if of_study else _BY_KEY, values).one_or_none()
+    if found is None:
         raise Missing("there is no such game")
-    return row
-
-
-def _with_ending(session: Session, game: StoredGame) -> StoredGame:
-    player = game.row.assignment_id
-    if player is None:
-        return game
-    ending = select(StudyAssignment.ending).where(StudyAssignment.id == player)
-    return replace(game, ending=session.scalar(ending) or "")
+    return found[0], found[1] or ""
 
 
 class PlayedGameCache:
@@ -236,12 +227,12 @@ class PlayedGameCache:
 
     def take(self, session: Session, key: str) -> StoredGame:
         """Return the game of a key, as :func:`find_game` does."""
-        row = _row_of(session, key)
+        row, ending = _found(session, key)
         with self._lock:
             changed_at, played = self._games.pop(row.id, (None, None))
         if played is None or changed_at != row.changed_at:
-            return _with_ending(session, rebuild_game(session, row))
-        return _with_ending(session, StoredGame(row, played))
+            return rebuild_game(session, row, ending)
+        return StoredGame(row, played, ending)
 
     def put_back(self, game: StoredGame, changed_at: datetime.datetime) -> None:
         """Store a game in its state at a time."""
@@ -251,7 +242,7 @@ class PlayedGameCache:
                 self._games.popitem(last=False)
 
 
-def rebuild_game(session: Session, row: Row) -> StoredGame:
+def rebuild_game(session: Session, row: Row, ending: str = "") -> StoredGame:
     """Return the game of a row in its current state."""
     rows = session.execute(
         select(*_COLUMNS).where(PlayAttempt.session_id == row.id).order_by(PlayAttempt.id)
@@ -260,7 +251,7 @@ def rebuild_game(session: Session, row: Row) -> StoredGame:
     played = PlaySession(
         Game(
             settings["shown"],
-            _text_of(session, row),
+            settings["text"],
             row.seed,
             settings["episodes"],
             settings["horizon"],
@@ -272,7 +263,7 @@ def rebuild_game(session: Session, row: Row) -> StoredGame:
         gave_up=settings["gave_up"],
         seen_at=row.changed_at.timestamp(),
     )
-    return StoredGame(row, played)
+    return StoredGame(row, played, ending)
 
 
 _COLUMNS = (
@@ -298,12 +289,6 @@ def _attempts(rows: Iterable[Any]) -> Iterable[Attempt]:
         yield Attempt(
             episode, number, cell, bucket, outcome, finish, seconds, at.timestamp(), client
         )
-
-
-def _text_of(session: Session, row: Row) -> str:
-    if row.season_rule_id is not None:
-        return session.get_one(SeasonRule, row.season_rule_id).text
-    return str(row.settings.get("text") or load_rule_text(row.rule))
 
 
 _CHANGED = ("n_episodes", "changed_at", "settings", "state", "finished_at")
@@ -433,14 +418,11 @@ def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:
         "board": None if codes is None else codes.tobytes(),
         "at": _moment(attempt.at),
         "reaction_ms": min(round(1000 * attempt.reaction_s), 2**31 - 1),
-        **{f"client_{name}": value for name, value in _times_of(attempt.client).items()},
+        **{
+            f"client_{field.name}": getattr(attempt.client, field.name, None)
+            for field in fields(ClientTimes)
+        },
     }
-
-
-def _times_of(client: ClientTimes | None) -> dict[str, int | None]:
-    if client is None:
-        return {field.name: None for field in fields(ClientTimes)}
-    return asdict(client)
 
 
 def _moment(seconds: float) -> datetime.datetime:

@@ -136,7 +136,8 @@ def _probabilities(
     def draw(ax: Axes) -> None:
         texts = [[_two_digits(x) for x in row] for row in p] if n <= MOST_WITH_NUMBERS else None
         draw_map(ax, names[:n], names[:n], levels, texts, significant[:n, :n])
-        ax.set_aspect("equal")
+        # At the left end of its room the layout knows how much the names need.
+        ax.set_aspect("equal", anchor="W")
         _key(ax, ("below .55", ".55 to .75", ".75 to .9", "from .9"), f"P(row {verb} than column)")
 
     some = f" The first {n} of {len(names)} are drawn." * (n < len(names))

@@ -82,9 +82,9 @@ def regret(log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> Regret:
     """Measure a player's attempts against an ideal observer who saw the same.
 
     The observer believes in the hypotheses of :class:`gohr.learners.Ideal` and sees the player's
-    own attempts and replies. Luck does not count: the regret of an attempt depends on what was known
-    before it, not on the reply. The result also shows which attempts were informative, and which
-    tested what was expected to succeed (positive testing) or to fail.
+    own attempts and replies. Luck does not count: the regret of an attempt depends on what was
+    known before it, not on the reply. The result also shows which attempts were informative, and
+    which tested what was expected to succeed (positive testing) or to fail.
 
     Parameters
     ----------

@@ -372,7 +372,7 @@ class TrialInPlay:
         self.finish.append(self._stands)
 
     def _advance(self, action: int) -> int:
-        self._room.replies[0, ACTION] = action
+        self._room.replies[ACTION, 0] = action
         self._step()
         return int(self._room.outcome[0])
 
@@ -474,7 +474,7 @@ def replay(
     elif len(n_attempts):
         from gohr.playing_kernel import deck_of, replay_rows
 
-        arrays = (room.rule.program, room.state, room.seen, room.replies)
+        arrays = (room.rule.program, room.state, room.seen, room.padded)
         mask = np.zeros((_SIDE_BY_SIDE, N_CELLS * N_BUCKETS), dtype=np.int8)
         rows = n_attempts.astype(np.int64), actions.astype(np.uint8)
         replay_rows(*arrays, deck_of(room.rule, boards), *rows, mask, first, found)
@@ -520,8 +520,8 @@ def _replay_interpreted(
     """Fill the columns of a replay by the reference interpreter, with one board."""
     ends = np.cumsum(n_attempts).tolist()
     for episode, end in enumerate(ends):
-        room.replies[:, ACTION] = LEAVE
-        room.replies[0, ACTION] = RESET
+        room.replies[ACTION] = LEAVE
+        room.replies[ACTION, 0] = RESET
         room.advance(boards[episode : episode + 1], 0, 0, Autoreset.DISABLED)
         first[episode] = room.finish[0]
         changed, failed = True, set[int]()
@@ -530,7 +530,7 @@ def _replay_interpreted(
                 mask = room.permitted_of(0).reshape(N_CELLS, N_BUCKETS)
                 n_pieces, failed = np.count_nonzero(room.codes[0]), set()
             cell, bucket = divmod(int(actions[row]), N_BUCKETS)
-            room.replies[0, ACTION] = actions[row]
+            room.replies[ACTION, 0] = actions[row]
             room.advance(boards, 0, 0, Autoreset.DISABLED)
             outcome = int(room.outcome[0])
             counts = n_pieces, mask.any(axis=1).sum(), mask.sum(), mask[cell].sum(), len(failed)

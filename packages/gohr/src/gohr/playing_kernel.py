@@ -11,9 +11,10 @@ from numba import njit
 
 from gohr.game.board import N_CELLS
 from gohr.game.board_views import ACTION, OUTCOME, STANDS, Replies
+from gohr.game.engine.acceptance import Int, Short
 from gohr.game.engine.boards import Boards
 from gohr.game.engine.compiler import CompiledRule
-from gohr.game.engine.transition import Int, Short, permitted, step
+from gohr.game.engine.transition import permitted, step
 from gohr.game.outcomes import (
     ACCEPTED,
     DENIED,
@@ -88,22 +89,22 @@ def play_boards(
     episode, n_rows = trial.done
     before = n_rows
     while episode < deck.shape[0] and n_rows - before + horizon <= draws.shape[0]:
-        replies[0, ACTION] = RESET
+        replies[ACTION, 0] = RESET
         step(program, state, seen, replies, deck, episode, none, none)
         start = n_rows
         last = int(np.int64(0))
-        over = replies[0, STANDS] != 0
+        over = replies[STANDS, 0] != 0
         while not over:
             at = n_rows - before
             action = choose(player, codes, last, draws, at)
             code = int(codes[action >> 2])
-            replies[0, ACTION] = action
+            replies[ACTION, 0] = action
             step(program, state, seen, replies, deck, episode, none, none)
-            outcome = int(replies[0, OUTCOME])
+            outcome = int(replies[OUTCOME, 0])
             log_actions[n_rows] = action
             log_outcomes[n_rows] = outcome
             n_rows += 1
-            terminated = replies[0, STANDS] != 0 and not plays_on
+            terminated = replies[STANDS, 0] != 0 and not plays_on
             truncated = n_rows - start >= horizon
             after = 4 * (code - 1) + 1 + (action & 3) if outcome == ACCEPTED else last
             reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
@@ -112,7 +113,7 @@ def play_boards(
             last = after
             over = terminated or truncated
         trial.n_attempts[episode] = n_rows - start
-        trial.finish[episode] = replies[0, STANDS]
+        trial.finish[episode] = replies[STANDS, 0]
         episode += 1
     trial.done[0] = episode
     trial.done[1] = n_rows
@@ -124,7 +125,7 @@ def play_compiled(
     """Play each board in turn by a policy's kernel."""
     n = len(boards)
     trial = OpenTrial(
-        *(room.rule.program, room.state, room.seen, room.replies, deck_of(room.rule, boards)),
+        *(room.rule.program, room.state, room.seen, room.padded, deck_of(room.rule, boards)),
         n_attempts=np.zeros(n, dtype=np.int64),
         actions=np.zeros(n * horizon, dtype=np.uint8),
         outcomes=np.zeros(n * horizon, dtype=np.int8),
@@ -176,7 +177,7 @@ def replay_rows(
     n_rows = 0
     for episode in range(0, n_episodes, n_boards):
         for i in range(n_boards):
-            replies[i, ACTION] = RESET if episode + i < n_episodes else LEAVE
+            replies[ACTION, i] = RESET if episode + i < n_episodes else LEAVE
             row[i] = n_rows
             n_rows += n_attempts[episode + i] if episode + i < n_episodes else 0
             stop[i] = n_rows
@@ -186,12 +187,12 @@ def replay_rows(
             permitted(state, mask)
             n_moving = 0
             for i in range(n_boards):
-                stands = replies[i, STANDS]
-                if replies[i, ACTION] == RESET:
+                stands = replies[STANDS, i]
+                if replies[ACTION, i] == RESET:
                     first[episode + i] = stands
-                elif replies[i, ACTION] != LEAVE:
+                elif replies[ACTION, i] != LEAVE:
                     found[1, row[i] - 1] = stands
-                replies[i, ACTION] = LEAVE
+                replies[ACTION, i] = LEAVE
                 if row[i] == stop[i]:
                     continue
                 n_pieces = n_movable = n_permitted = n_failed = 0
@@ -202,7 +203,7 @@ def replay_rows(
                     n_permitted += ((four * _EACH) >> 24) & 7
                 failed[:] = False
                 # The attempts up to the next move, and that, are all made on this board.
-                while row[i] < stop[i] and replies[i, ACTION] == LEAVE:
+                while row[i] < stop[i] and replies[ACTION, i] == LEAVE:
                     action = int(actions[row[i]])
                     four = int(by_piece[i, action >> 2])
                     if stands != IN_PROGRESS:
@@ -211,7 +212,7 @@ def replay_rows(
                         outcome = EMPTY_CELL
                     elif mask[i, action] != 0:
                         outcome = ACCEPTED
-                        replies[i, ACTION] = action
+                        replies[ACTION, i] = action
                         n_moving += 1
                     else:
                         outcome = DENIED if four != 0 else IMMOVABLE

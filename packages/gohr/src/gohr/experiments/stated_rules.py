@@ -291,7 +291,7 @@ def agreement(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT
     """
     n = len(log.boards)
     player = boards_in_play(stated, board_spec, n)
-    player.replies[:, ACTION] = RESET
+    player.replies[ACTION] = RESET
     player.advance(log.boards, 0, 0, Autoreset.DISABLED)
     begins = np.cumsum(log.n_attempts) - log.n_attempts
     follows, n_foretold, n_attempts = np.ones(n, dtype=np.bool_), 0, 0
@@ -305,7 +305,7 @@ def agreement(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT
         n_foretold += int(((says == good) & follows[has]).sum())
         n_attempts += len(has)
         follows[has] &= says | ~good
-        player.replies[:, ACTION] = LEAVE
-        player.replies[has, ACTION] = np.where(good & says & follows[has], actions, LEAVE)
+        player.replies[ACTION] = LEAVE
+        player.replies[ACTION, has] = np.where(good & says & follows[has], actions, LEAVE)
         player.advance(log.boards, 0, 0, Autoreset.DISABLED)
     return n_foretold / n_attempts if n_attempts else math.nan

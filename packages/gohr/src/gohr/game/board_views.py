@@ -1,4 +1,4 @@
-"""Views of boards in play: what a player sees, and the columns of replies that hold it."""
+"""Views of boards in play: what a player sees, and the rows of replies that hold it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gohr.game.board import N_CELLS
 
-# Columns of the replies: input and output.
+# Rows of the replies: input and output.
 ACTION = 0
 SHAPE = 1
 COLOR = 2
@@ -20,8 +20,7 @@ REWARD = 5
 TERMINATED = 6
 TRUNCATED = 7
 STANDS = 8
-# Next to them, since a rejected attempt reads nothing else: attempts so far, and whether the
-# episode is over.
+# State of the engine: attempts so far, and whether the episode is over.
 N_ATTEMPTS = 9
 OVER = 10
 N_REPLIES = 11
@@ -37,8 +36,8 @@ class BoardViews(ABC):
     seen : numpy.ndarray of uint8, shape (num_envs, 180)
         The observation: the code of each cell, and for each of the 144 attempts whether its cell
         holds a piece.
-    replies : numpy.ndarray of int32, shape (num_envs, 11)
-        The actions to make, and their results.
+    replies : numpy.ndarray of int32, shape (11, num_envs)
+        The actions to make, and their results, row by row.
     """
 
     __slots__ = ()
@@ -46,8 +45,8 @@ class BoardViews(ABC):
     seen: npt.NDArray[np.uint8]
     replies: Replies
 
-    def _column(self, column: int) -> Replies:
-        return self.replies[:, column]
+    def _row(self, row: int) -> Replies:
+        return self.replies[row]
 
     @property
     def codes(self) -> npt.NDArray[np.uint8]:
@@ -62,29 +61,29 @@ class BoardViews(ABC):
     @property
     def last(self) -> Replies:
         """Shape, colour and bucket of the last accepted attempt, shape (3, num_envs)."""
-        return self.replies[:, SHAPE : BUCKET + 1].T
+        return self.replies[SHAPE : BUCKET + 1]
 
     @property
     def outcome(self) -> Replies:
         """Last outcome, one of the codes of :mod:`gohr.game.outcomes`; shape (num_envs,)."""
-        return self._column(OUTCOME)
+        return self._row(OUTCOME)
 
     @property
     def reward(self) -> Replies:
         """Reward of the last step, 0 or -1; shape (num_envs,)."""
-        return self._column(REWARD)
+        return self._row(REWARD)
 
     @property
     def terminated(self) -> npt.NDArray[np.bool_]:
         """Whether the last step cleared the board or found it stuck; shape (num_envs,)."""
-        return self._column(TERMINATED).astype(np.bool_)
+        return self._row(TERMINATED).astype(np.bool_)
 
     @property
     def truncated(self) -> npt.NDArray[np.bool_]:
         """Whether the last step reached the horizon; shape (num_envs,)."""
-        return self._column(TRUNCATED).astype(np.bool_)
+        return self._row(TRUNCATED).astype(np.bool_)
 
     @property
     def finish(self) -> Replies:
         """State of each episode: in progress, cleared, or stalemate; shape (num_envs,)."""
-        return self._column(STANDS)
+        return self._row(STANDS)

@@ -251,7 +251,7 @@ class _Pair:
             draws = rng.random(masks[0].shape) * (masks[0] != 0)
             moves[:, step] = np.where(on, draws.argmax(axis=1), LEAVE)
             for player in players:
-                player.replies[:, ACTION] = moves[:, step]
+                player.replies[ACTION] = moves[:, step]
                 player.advance(boards, 0, 0, Autoreset.DISABLED)
         return None
 
@@ -302,14 +302,14 @@ class _Pair:
         players = [self._player(k, boards) for k in range(2)]
         for step in range(len(plays[0][1])):
             for player in players:
-                player.replies[:, ACTION] = [moves[step] for _, moves in plays]
+                player.replies[ACTION] = [moves[step] for _, moves in plays]
                 player.advance(boards, 0, 0, Autoreset.DISABLED)
         on = players[0].finish == IN_PROGRESS
         return [player.permitted() for player in players], on
 
     def _player(self, k: int, boards: _Codes) -> Boards | InterpretedBoards:
         player = boards_in_play(self._rules[k], self._spec, len(boards))
-        player.replies[:, ACTION] = RESET
+        player.replies[ACTION] = RESET
         player.advance(boards, 0, 0, Autoreset.DISABLED)
         return player
 

@@ -96,7 +96,7 @@ class InterpretedBoards(BoardViews):
     --------
     >>> import gohr
     >>> boards = InterpretedBoards(gohr.load_rule("clockwise"), gohr.BoardSpec(), 1)
-    >>> boards.replies[:, ACTION] = RESET
+    >>> boards.replies[ACTION] = RESET
     >>> deck = gohr.draw_boards(1, rng=np.random.default_rng(0))
     >>> boards.advance(deck, 0, 100, Autoreset.DISABLED)  # boards dealt
     1
@@ -110,16 +110,16 @@ class InterpretedBoards(BoardViews):
         #: Whether a board is over, and this has been returned to its player.
         self._told = [False] * num_envs
         self.seen = np.zeros((num_envs, N_CELLS * (1 + N_BUCKETS)), dtype=np.uint8)
-        self.replies = np.zeros((num_envs, N_REPLIES), dtype=np.int32)
+        self.replies = self.padded = np.zeros((N_REPLIES, num_envs), dtype=np.int32)
         self.final = np.zeros((num_envs, N_CELLS + 3), dtype=np.uint8)
 
     def advance(
         self, deck: npt.NDArray[np.uint8], n_dealt: int, horizon: int, autoreset: int
     ) -> int:
-        """Make the attempts ``replies[:, 0]``, as the engine does; return the new n_dealt."""
-        for i, action in enumerate(self.replies[:, ACTION].tolist()):
+        """Make the attempts ``replies[0]``, as the engine does; return the new n_dealt."""
+        for i, action in enumerate(self.replies[ACTION].tolist()):
             if action == LEAVE:
-                self.replies[i, OUTCOME : TRUNCATED + 1] = LEAVE, 0, 0, 0
+                self.replies[OUTCOME : TRUNCATED + 1, i] = LEAVE, 0, 0, 0
                 continue
             if action == RESET or (autoreset == Autoreset.NEXT_STEP and self._told[i]):
                 self._deal(i, deck[n_dealt])
@@ -133,13 +133,13 @@ class InterpretedBoards(BoardViews):
             self._reply(i, outcome, terminated=terminated, truncated=truncated)
             self._told[i] = terminated or truncated
             if self._told[i] and autoreset == Autoreset.SAME_STEP:
-                self.final[i] = [*self.seen[i, :N_CELLS], *self.replies[i, SHAPE : BUCKET + 1]]
+                self.final[i] = [*self.seen[i, :N_CELLS], *self.replies[SHAPE : BUCKET + 1, i]]
                 self._deal(i, deck[n_dealt])
                 n_dealt += 1
         return n_dealt
 
     def bound_step(self, deck: npt.NDArray[np.uint8]) -> Callable[[], object]:
-        """Return a call that makes the attempts ``replies[:, 0]``, dealing from ``deck``."""
+        """Return a call that makes the attempts ``replies[0]``, dealing from ``deck``."""
         return partial(self.advance, deck, 0, 0, Autoreset.DISABLED)
 
     def permitted(self) -> npt.NDArray[np.int8]:
@@ -170,8 +170,8 @@ class InterpretedBoards(BoardViews):
         self._told[i] = False
         self.seen[i, :N_CELLS] = codes[:N_CELLS]
         self.seen[i, N_CELLS:] = np.repeat(codes[:N_CELLS] > 0, N_BUCKETS)
-        self.replies[i, SHAPE : BUCKET + 1] = 0
-        self.replies[i, STANDS] = self._game(i).finish
+        self.replies[SHAPE : BUCKET + 1, i] = 0
+        self.replies[STANDS, i] = self._game(i).finish
 
     def _attempt(self, i: int, action: int) -> int:
         """Make one attempt and record its observation; return its outcome."""
@@ -185,7 +185,7 @@ class InterpretedBoards(BoardViews):
             self._n_attempts[i] += 1
         if outcome == ACCEPTED:
             shape, color = divmod(code - 1, len(self._spec.color_palette))
-            self.replies[i, SHAPE : BUCKET + 1] = 1 + shape, 1 + color, 1 + bucket
+            self.replies[SHAPE : BUCKET + 1, i] = 1 + shape, 1 + color, 1 + bucket
             self.seen[i, cell] = 0
             self.seen[i, N_CELLS + N_BUCKETS * cell : N_CELLS + N_BUCKETS * (cell + 1)] = 0
         return outcome
@@ -195,4 +195,4 @@ class InterpretedBoards(BoardViews):
     ) -> None:
         reward = 0 if outcome in (ACCEPTED, EPISODE_OVER, NEW_BOARD) else -1
         finish = self._game(i).finish
-        self.replies[i, OUTCOME : STANDS + 1] = outcome, reward, terminated, truncated, finish
+        self.replies[OUTCOME : STANDS + 1, i] = outcome, reward, terminated, truncated, finish

@@ -167,7 +167,7 @@ def test_a_rule_too_large_for_the_kernel_is_left_to_the_reference(text: str, why
 def test_a_program_longer_than_its_addresses_is_left_to_the_reference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gohr.game.engine.program.LONGEST", 1000)
+    monkeypatch.setattr("gohr.game.engine.program.LONGEST", 200)
     compile_rule(parse("(*,*,*,*,0)"))
     with pytest.raises(NotCompilableError, match="a rule of 2 atoms, which is too long"):
         compile_rule(parse("(*,*,*,*,0)\n(*,*,*,*,1)"))
@@ -273,7 +273,7 @@ def random_play(
         n_dealt = advance(
             rule, play, actions, deck, n_dealt=n_dealt, horizon=horizon, autoreset=autoreset
         )
-        trace.append((actions, play.codes.copy(), play.replies.T.copy(), play.final.copy()))
+        trace.append((actions, play.codes.copy(), play.replies.copy(), play.final.copy()))
     assert n_dealt <= len(deck)
     return trace
 
@@ -290,7 +290,7 @@ def test_boards_do_not_touch_one_another() -> None:
         advance(rule, together, actions, deck)
         for i, one in enumerate(alone):
             one.act(int(actions[i]))
-            assert (together.replies[i, 1:] == one.boards.replies[0, 1:]).all()
+            assert (together.replies[1:, i] == one.boards.replies[1:, 0]).all()
             assert (together.seen[i] == one.boards.seen[0]).all()
 
 

@@ -18,8 +18,9 @@ from gohr.game import board_views as views
 from gohr.game.board import N_BUCKETS, N_CELLS
 from gohr.game.board_views import BoardViews, Replies
 from gohr.game.engine import program as layout
+from gohr.game.engine.acceptance import Bytes, Int, Short
 from gohr.game.engine.compiler import CompiledRule
-from gohr.game.engine.transition import Bytes, Int, Short, enter, permitted, step
+from gohr.game.engine.transition import permitted, step
 from gohr.game.outcomes import LEAVE, Autoreset
 
 
@@ -35,26 +36,32 @@ class Boards(BoardViews):
     seen : numpy.ndarray of uint8, shape (num_envs, 180)
         The observation: the code of each cell, and for each of the 144 attempts whether its cell
         holds a piece.
-    replies : numpy.ndarray of int32, shape (num_envs, 11)
+    replies : numpy.ndarray of int32, shape (11, num_envs)
         The actions to make, and their results: shape, colour and bucket of the last accepted
         attempt (each 0 for none, else 1 + index), outcome, reward, terminated, truncated, and the
         state of the episode.
+    padded : numpy.ndarray of int32
+        The same, as the kernels take it: in memory of its own, with columns to spare.
     """
 
     rule: CompiledRule
     state: Short
     seen: Bytes
     replies: Replies
+    padded: Replies
 
     @classmethod
     def empty(cls, rule: CompiledRule, num_envs: int) -> Boards:
         """Allocate ``num_envs`` boards under a rule; each still needs a RESET."""
         n_columns = int(rule.program[layout.N_COLUMNS])
+        # Rows a multiple of 4,096 bytes apart would share the few places of a cache.
+        padded = np.zeros((views.N_REPLIES, num_envs + 16 * (num_envs % 512 == 0)), dtype=np.int32)
         return cls(
             rule,
             state=np.zeros((num_envs, n_columns), dtype=np.int16),
             seen=np.zeros((num_envs, N_CELLS + N_CELLS * N_BUCKETS), dtype=np.uint8),
-            replies=np.zeros((num_envs, views.N_REPLIES), dtype=np.int32),
+            replies=padded[:, :num_envs],
+            padded=padded,
         )
 
     @property
@@ -69,12 +76,12 @@ class Boards(BoardViews):
         return self.state.view(np.uint8)[:, first : first + layout.N_FINAL]
 
     def advance(self, deck: Bytes, n_dealt: int, horizon: int, autoreset: int) -> int:
-        """Make the attempts ``replies[:, 0]``; return the new n_dealt, see :func:`step`."""
+        """Make the attempts ``replies[0]``; return the new n_dealt, see :func:`step`."""
         return step(
             self.rule.program,
             self.state,
             self.seen,
-            self.replies,
+            self.padded,
             deck,
             n_dealt,
             horizon,
@@ -82,13 +89,13 @@ class Boards(BoardViews):
         )
 
     def bound_step(self, deck: Bytes) -> Callable[[], None]:
-        """Return a call that makes the attempts ``replies[:, 0]``, twice as fast as :func:`step`.
+        """Return a call that makes the attempts ``replies[0]``, twice as fast as :func:`step`.
 
         It deals from the first rows of ``deck``, without horizon or automatic reset.
         """
-        arrays = (self.rule.program, self.state, self.seen, self.replies, deck)
+        arrays = (self.rule.program, self.state, self.seen, self.padded, deck)
         arguments = (*arrays, 0, 0, Autoreset.DISABLED)
-        self.replies[:, views.ACTION] = LEAVE
+        self.replies[views.ACTION] = LEAVE
         step(*arguments)
         # Numba looks at the types of all arguments to choose what to call; they are always these.
         compiled: Any = step.overloads[tuple(map(typeof, arguments))]
@@ -136,5 +143,5 @@ def advance(
         raise ValueError(
             f"deck: expected a board for each of {len(boards.seen)}, found {len(deck) - n_dealt}"
         )
-    enter(actions, boards.replies)
+    boards.replies[views.ACTION] = actions
     return boards.advance(deck, n_dealt, horizon, autoreset)

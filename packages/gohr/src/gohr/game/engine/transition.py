@@ -9,18 +9,16 @@ board (``docs/decisions/001-numba.md``). So it is long, and is read from top to 
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import njit
 
 from gohr.game import board_views as views
 from gohr.game.board_views import Replies
 from gohr.game.engine import program as layout
-from gohr.game.engine.acceptance import QUADRANT, look
+from gohr.game.engine.acceptance import Bytes, Int, Short, first_bit, index_of, restrict
 from gohr.game.engine.compiling import announce_compiling
 from gohr.game.outcomes import (
     ACCEPTED,
@@ -41,14 +39,19 @@ announce_compiling()
 
 # Columns and words of a board's state that have the same place for every rule.
 _LINE, _LINE_LEFT, _FINISH = layout.LINE, layout.LINE_LEFT, layout.FINISH
-_PIECES, _ACCEPTS, _FINAL, _LIVE = layout.PIECES, layout.ACCEPTS, layout.FINAL, layout.LIVE
-_CELLS = 8 * _ACCEPTS
+_PIECES, _ACCEPTS = layout.PIECES, layout.ACCEPTS
+_MOVABLE, _FINAL = layout.MOVABLE, layout.FINAL
 
-# Entries of the header of a program that give offsets.
-_LINES, _COUNTS, _FEATURES = layout.LINES, layout.COUNTS, layout.FEATURES
-_CONDITIONS, _N_LINES, _WIDTH = layout.CONDITIONS, layout.N_LINES, layout.WIDTH
-_N_CODES, _N_COLORS, _ATOMS = layout.N_CODES, layout.N_COLORS, layout.ATOMS
-_LAST, _LEFT, _RECORDS = layout.LAST, layout.LEFT, layout.RECORDS
+# Entries of the header of a program.
+_LINES, _ATOMS, _FEATURES = layout.LINES, layout.ATOMS, layout.FEATURES
+_N_LINES, _N_ATOMS = layout.N_LINES, layout.N_ATOMS
+_N_SHAPES, _N_COLORS = layout.N_SHAPES, layout.N_COLORS
+_MATCHES, _LOOKS, _KEPT = layout.MATCHES, layout.LOOKS, layout.KEPT
+_LAST_BUCKETS, _LEFT, _RECORDS = layout.LAST_BUCKETS, layout.LEFT, layout.RECORDS
+# Entries of the row of an atom.
+_CELLS, _COUNT, _CONDITIONS = layout.CELLS, layout.COUNT, layout.CONDITIONS
+_BUCKETS, _CHOOSES, _SHAPES = layout.BUCKETS, layout.CHOOSES, layout.SHAPES
+_BY_LAST, _BY_COLOR, _BY_SHAPE = layout.BY_LAST, layout.BY_COLOR, layout.BY_SHAPE
 
 #: The mask of a cell's four attempts, as one number.
 _FOUR = 0x01010101
@@ -56,15 +59,13 @@ _FOUR = 0x01010101
 _SEVENS = 0x7F7F7F7F
 #: Multiplication by this gathers four ones in four bytes into adjacent bits, from bit 24 on.
 _TOGETHER = (1 << 24) + (1 << 17) + (1 << 10) + (1 << 3)
-#: Times this, a set of buckets has its four bits in four bytes.
-_SPREAD = 0x204081
 
 # An episode can be over from the start, on a board with nothing to move, which is not reported
 # until the first attempt is made.
 _OVER_KNOWN = 1
 _OVER_UNSAID = 2
 
-# Columns of the replies.
+# Rows of the replies.
 _ACTION, _SHAPE, _COLOR, _BUCKET = views.ACTION, views.SHAPE, views.COLOR, views.BUCKET
 _OUTCOME, _REWARD, _STANDS = views.OUTCOME, views.REWARD, views.STANDS
 _TERMINATED, _TRUNCATED = views.TERMINATED, views.TRUNCATED
@@ -74,33 +75,6 @@ _NEXT_STEP, _SAME_STEP = Autoreset.NEXT_STEP, Autoreset.SAME_STEP
 
 #: More attempts than are ever made.
 _NEVER = (1 << 31) - 1
-
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-Short: TypeAlias = npt.NDArray[np.int16]
-Int: TypeAlias = npt.NDArray[np.int64]
-
-
-def _count_zeros(typing_context: Any, word: Any) -> Any:
-    """Return the type and the code of the number of zeros after the last bit of a word."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], cgutils.false_bit)
-
-    return types.int64(types.int64), generate
-
-
-#: The number of the lowest bit that is set.
-_first_bit: Any = intrinsic(_count_zeros)
-
-
-@njit(cache=True)
-def _index(number: int) -> int:
-    """Return a small non-negative number in a form from which the compiler can infer this.
-
-    An index that might be negative costs a test and an addition each time it is used: a third of
-    the time of a step.
-    """
-    return int(np.int64(number) & 0xFFFFFF)
 
 
 @njit(cache=True)
@@ -114,132 +88,121 @@ def step(
     horizon: int,
     autoreset: int,
 ) -> int:
-    """Make the attempt ``replies[:, 0]`` on each board, and deal new boards where requested.
+    """Make the attempt ``replies[0]`` on each board, and deal new boards where requested.
 
     Boards come from the rows of ``deck``, from row ``n_dealt`` on; the deck must hold as many more
     as there are boards. ``horizon`` is the number of attempts after which an episode is truncated,
     0 for none. Returns the new ``n_dealt``.
     """
     words: Any = state.view(np.int64)
-    allowed_at: Any = state.view(np.uint8)
     fours: Any = state.view(np.int32)
+    bytes_: Any = state.view(np.uint8)
     masks: Any = seen.view(np.int32)
     dealt: Any = deck.view(np.int32)
-    lines_at, features_at = _index(program[_LINES]), _index(program[_FEATURES])
-    n_lines, width = _index(program[_N_LINES]), _index(program[_WIDTH])
-    n_codes, atoms_at = _index(program[_N_CODES]), _index(program[_ATOMS])
-    last_at, left = _index(program[_LAST]), _index(program[_LEFT])
-    further = program[_CONDITIONS] != 0
+    lines_at, features_at = index_of(program[_LINES]), index_of(program[_FEATURES])
+    atoms_at, n_lines = index_of(program[_ATOMS]), index_of(program[_N_LINES])
+    n_shapes, n_colors = index_of(program[_N_SHAPES]), index_of(program[_N_COLORS])
+    width = _SHAPES + n_shapes + n_colors
+    matches_at, looks_at = index_of(program[_MATCHES]), index_of(program[_LOOKS])
+    n_looks = n_shapes + n_colors if looks_at != 0 else 0
+    kept_at, left = index_of(program[_KEPT]), index_of(program[_LEFT])
+    last_at, records = index_of(program[_LAST_BUCKETS]), index_of(program[_RECORDS])
+    n_records = 5 + n_colors + n_shapes if records != 0 else 0
     limit = horizon if horizon > 0 else _NEVER
 
-    for number in range(replies.shape[0]):
-        i = _index(number)
-        action = int(np.int64(replies[i, _ACTION]))
-        over = replies[i, _OVER]
+    for number in range(seen.shape[0]):
+        i = index_of(number)
+        action = int(np.int64(replies[_ACTION, i]))
+        over = replies[_OVER, i]
         playing = (over == 0) & (action >= 0)
-        n_attempts = replies[i, _N_ATTEMPTS] + playing
-        replies[i, _N_ATTEMPTS] = n_attempts
+        n_attempts = replies[_N_ATTEMPTS, i] + playing
+        replies[_N_ATTEMPTS, i] = n_attempts
         # An action that is not an attempt reads unrelated bytes, and does not use them.
-        cell = _index((action >> 2) & 63)
+        cell = index_of((action >> 2) & 63)
         bucket = action & 3
-        code = _index(seen[i, cell])
-        allowed = np.int64(allowed_at[i, _CELLS + cell])
-        accepted = playing & ((allowed >> bucket) & 1 != 0)
+        code = index_of(seen[i, cell])
+        accepted = playing & ((words[i, _ACCEPTS + bucket] >> cell) & 1 != 0)
         truncated = playing & (n_attempts >= limit)
 
         # Most attempts made at random are rejected, which changes nothing; the reason is selected
         # without a branch, which would be unpredictable.
         if playing & (not accepted):
-            outcome = DENIED if allowed != 0 else IMMOVABLE
-            replies[i, _OUTCOME] = EMPTY_CELL if code == 0 else outcome
-            replies[i, _REWARD] = -1
-            replies[i, _TERMINATED] = False
-            replies[i, _TRUNCATED] = truncated
+            outcome = DENIED if (words[i, _MOVABLE] >> cell) & 1 != 0 else IMMOVABLE
+            replies[_OUTCOME, i] = EMPTY_CELL if code == 0 else outcome
+            replies[_REWARD, i] = -1
+            replies[_TERMINATED, i] = False
+            replies[_TRUNCATED, i] = truncated
             if not truncated:
                 continue
         fresh = action == RESET or (
             over == _OVER_KNOWN and autoreset == _NEXT_STEP and action != LEAVE
         )
         if not playing:
-            replies[i, _OUTCOME] = (
+            replies[_OUTCOME, i] = (
                 LEAVE if action == LEAVE else NEW_BOARD if fresh else EPISODE_OVER
             )
-            replies[i, _REWARD] = 0
-            replies[i, _TERMINATED] = False
-            replies[i, _TRUNCATED] = False
+            replies[_REWARD, i] = 0
+            replies[_TERMINATED, i] = False
+            replies[_TRUNCATED, i] = False
             if action == LEAVE:
                 continue
 
         first = -1  # the line at which a search for a playable line begins; -1: no search
         if accepted:
-            replies[i, _OUTCOME] = ACCEPTED
-            replies[i, _REWARD] = 0
+            replies[_OUTCOME, i] = ACCEPTED
+            replies[_REWARD, i] = 0
             feature = features_at + 4 * code
-            by_color, by_shape = _index(program[feature + 2]), _index(program[feature + 3])
-            line_at = lines_at + _index(8 * state[i, _LINE])
-            if program[line_at + 5] != 0:
+            by_color, by_shape = index_of(program[feature + 2]), index_of(program[feature + 3])
+            line_at = lines_at + index_of(5 * state[i, _LINE])
+            if program[line_at + 3] != 0:
                 # Every atom that accepts the attempt pays for it, not the first alone.
-                memory = (replies[i, _BUCKET] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
-                buckets_at = n_codes + 36 + 4 * _index(memory) + _index(QUADRANT[cell])
-                for a in range(program[line_at + 3]):
-                    w = a >> 4
-                    row = _index(program[line_at] + w * width)
-                    if further:
-                        word = words[i, atoms_at + 36 * w + cell]
-                    else:
-                        word = (
-                            program[row + code]
-                            & program[row + n_codes + cell]
-                            & program[row + buckets_at]
-                        )
-                    shift = 4 * (a & 15)
-                    if state[i, left + a] > 0 and (word >> (shift + bucket)) & 1:
+                for a in range(program[line_at + 1]):
+                    paid = words[i, kept_at + index_of(4 * a) + bucket] >> cell
+                    if state[i, left + a] > 0 and paid & 1:
                         state[i, left + a] -= 1
-                        if state[i, left + a] == 0:
-                            words[i, _LIVE + w] &= ~(15 << shift)
             if state[i, _LINE_LEFT] > 0:
                 state[i, _LINE_LEFT] -= 1
             shape, color = program[feature], program[feature + 1]
             state[i, by_color] = 1 + bucket
             state[i, by_shape] = 1 + bucket
-            replies[i, _SHAPE] = 1 + shape
-            replies[i, _COLOR] = 1 + color
-            replies[i, _BUCKET] = 1 + bucket
-            if further:
+            replies[_SHAPE, i] = 1 + shape
+            replies[_COLOR, i] = 1 + color
+            replies[_BUCKET, i] = 1 + bucket
+            if records != 0:
                 record = 1 + ((code - 1) * 36 + cell) * 4 + bucket
-                records = program[_RECORDS]
                 state[i, records] = record
                 state[i, records + 1 + bucket] = record
                 state[i, records + 5 + color] = record
-                state[i, records + 5 + program[_N_COLORS] + shape] = record
+                state[i, records + 5 + n_colors + shape] = record
             seen[i, cell] = 0
             masks[i, 9 + cell] = 0
-            words[i, _ACCEPTS + (cell >> 3)] &= ~(255 << (8 * (cell & 7)))
-            pieces = words[i, _PIECES] & ~(1 << cell)
+            others = ~(np.int64(1) << cell)
+            pieces = words[i, _PIECES] & others
             words[i, _PIECES] = pieces
             some = np.int64(0)
-            for w in range(5):
-                some |= words[i, _ACCEPTS + w]
+            if (program[line_at + 4] != 0) | (pieces == 0):  # else all is found anew below
+                for b in range(4):
+                    words[i, _ACCEPTS + b] &= others
+                some = words[i, _MOVABLE] & others
+                words[i, _MOVABLE] = some
             if pieces == 0:
                 state[i, _FINISH] = CLEARED
-            elif some == 0 or program[line_at + 6] != 0 or state[i, _LINE_LEFT] == 0:
+            elif some == 0 or state[i, _LINE_LEFT] == 0:
                 first = -2  # check the active line in its current state before any other
             elif not truncated:
-                replies[i, _TERMINATED] = False
-                replies[i, _TRUNCATED] = False
+                replies[_TERMINATED, i] = False
+                replies[_TRUNCATED, i] = False
                 continue
 
         while True:
             if fresh:
                 for c in range(last_at, left):
                     state[i, c] = 0
-                for c in range(program[_RECORDS], state.shape[1]):
+                for c in range(records, records + n_records):
                     state[i, c] = 0
-                replies[i, _SHAPE] = 0
-                replies[i, _COLOR] = 0
-                replies[i, _BUCKET] = 0
-                for w in range(5):
-                    words[i, _ACCEPTS + w] = 0
+                replies[_SHAPE, i] = 0
+                replies[_COLOR, i] = 0
+                replies[_BUCKET, i] = 0
                 pieces = np.int64(0)
                 for c in range(9):
                     four = np.int64(dealt[n_dealt, c])
@@ -249,14 +212,36 @@ def step(
                     pieces |= (((ones * _TOGETHER) >> 24) & 15) << (4 * c)
                 for c in range(36):
                     masks[i, 9 + c] = 0
-                left_to_show = pieces
-                while left_to_show != 0:
-                    masks[i, 9 + _index(_first_bit(left_to_show))] = _FOUR
-                    left_to_show &= left_to_show - 1
+                for look in range(n_looks):
+                    words[i, looks_at + look] = 0
+                more = pieces
+                while more != 0:
+                    cell = index_of(first_bit(more))
+                    piece = more & -more
+                    more ^= piece
+                    masks[i, 9 + cell] = _FOUR
+                    if n_looks != 0:
+                        feature = features_at + index_of(4 * np.int64(seen[i, cell]))
+                        words[i, looks_at + index_of(program[feature])] |= piece
+                        words[i, looks_at + n_shapes + index_of(program[feature + 1])] |= piece
+                for a in range(program[_N_ATOMS]):
+                    row = atoms_at + index_of(width * a)
+                    match = program[row] & pieces
+                    if program[row + _CHOOSES] & 1:
+                        some = np.int64(0)
+                        for look in range(n_shapes):
+                            some |= words[i, looks_at + look] & program[row + _SHAPES + look]
+                        match &= some
+                    if program[row + _CHOOSES] & 2:
+                        some = np.int64(0)
+                        for look in range(n_shapes, n_shapes + n_colors):
+                            some |= words[i, looks_at + look] & program[row + _SHAPES + look]
+                        match &= some
+                    words[i, matches_at + a] = match
                 n_dealt += 1
                 words[i, _PIECES] = pieces
-                replies[i, _N_ATTEMPTS] = 0
-                replies[i, _OVER] = 0
+                replies[_N_ATTEMPTS, i] = 0
+                replies[_OVER, i] = 0
                 state[i, _FINISH] = IN_PROGRESS
                 first = 0
 
@@ -264,68 +249,85 @@ def step(
             # accepted attempt the active line is checked in its current state; then the lines after
             # it are entered in turn, each with fresh counts, the finished one last.
             if first != -1:
-                line = _index(state[i, _LINE]) if first == -2 else _index(first)
+                line = index_of(state[i, _LINE]) if first == -2 else index_of(first)
                 entered = -1 if first == -2 else 0
                 playable = False
                 while entered < n_lines:
-                    line_at = lines_at + _index(8 * line)
-                    first_row, n_words = _index(program[line_at]), _index(program[line_at + 1])
+                    line_at = lines_at + index_of(5 * line)
+                    first_atom, metered = program[line_at], program[line_at + 3] != 0
+                    n_atoms = index_of(program[line_at + 1])
                     if entered >= 0:
                         state[i, _LINE] = line
-                        state[i, _LINE_LEFT] = program[line_at + 4]
-                        for w in range(n_words):
-                            words[i, _LIVE + w] = program[first_row + _index((w + 1) * width) - 1]
-                        if program[line_at + 5] != 0:
-                            for a in range(program[line_at + 3]):
-                                state[i, left + a] = program[
-                                    program[_COUNTS] + program[line_at + 2] + a
-                                ]
-                    some = np.int64(0)
+                        state[i, _LINE_LEFT] = program[line_at + 2]
+                        if metered:
+                            for a in range(n_atoms):
+                                row = atoms_at + index_of(width * (first_atom + a))
+                                state[i, left + a] = program[row + _COUNT]
+                    pieces = words[i, _PIECES]
+                    in_0 = in_1 = in_2 = in_3 = np.int64(0)
+                    table = index_of(program[line_at + 4])
                     if state[i, _LINE_LEFT] == 0:
-                        n_words = 0
-                    elif further:
-                        look(program, state, seen, replies, i, line)
-                    elif entered < 0 and program[line_at + 6] == 0:
-                        n_words = 0  # nothing else has changed
-                        for w in range(5):
-                            some |= words[i, _ACCEPTS + w]
-                    for w in range(n_words):
-                        row = first_row + _index(w * width)
-                        live = words[i, _LIVE + w]
-                        many = program[line_at + 3] > 4
-                        by_piece = program[line_at + 7] != 0
-                        buckets_at = row + n_codes + 36 + 100 * _index(replies[i, _BUCKET])
-                        pieces = words[i, _PIECES]
-                        while pieces != 0:
-                            cell = _index(_first_bit(pieces))
-                            pieces &= pieces - 1
-                            if further:
-                                word = words[i, atoms_at + 36 * w + cell]
-                            else:
-                                code = _index(seen[i, cell])
-                                by_last = buckets_at + _index(QUADRANT[cell])
-                                if by_piece:
-                                    feature = features_at + 4 * code
-                                    by_color = _index(program[feature + 2])
-                                    by_shape = _index(program[feature + 3])
-                                    memory = 5 * state[i, by_color] + state[i, by_shape]
-                                    by_last += 4 * _index(memory)
-                                word = (
-                                    program[row + code]
-                                    & program[row + n_codes + cell]
-                                    & program[by_last]
-                                )
-                            # Fold the atoms of the word into one.
-                            allowed = word & live
-                            some |= allowed
-                            if many:
-                                allowed |= allowed >> 32
-                                allowed |= allowed >> 16
-                            allowed |= allowed >> 8
-                            allowed |= allowed >> 4
-                            if w > 0:
-                                allowed |= allowed_at[i, _CELLS + cell]
-                            allowed_at[i, _CELLS + cell] = allowed & 15
+                        n_atoms = 0
+                    elif table != 0 and entered >= 0:
+                        more = pieces
+                        while more != 0:
+                            cell = index_of(first_bit(more))
+                            piece = more & -more
+                            more ^= piece
+                            at = table + index_of(4 * np.int64(seen[i, cell]))
+                            in_0 |= piece & program[at]
+                            in_1 |= piece & program[at + 1]
+                            in_2 |= piece & program[at + 2]
+                            in_3 |= piece & program[at + 3]
+                    elif table != 0:  # nothing else has changed
+                        in_0, in_1 = words[i, _ACCEPTS], words[i, _ACCEPTS + 1]
+                        in_2, in_3 = words[i, _ACCEPTS + 2], words[i, _ACCEPTS + 3]
+                    for a in range(n_atoms):
+                        row = atoms_at + index_of(width * (first_atom + a))
+                        match = words[i, matches_at + index_of(first_atom + a)] & pieces
+                        if metered and state[i, left + a] == 0:
+                            match = np.int64(0)
+                        buckets = program[row + _BUCKETS] + program[row + _BY_LAST] * np.int64(
+                            replies[_BUCKET, i]
+                        )
+                        by_color, by_shape = program[row + _BY_COLOR], program[row + _BY_SHAPE]
+                        at = index_of(buckets)
+                        is_0, is_1 = match & program[at], match & program[at + 1]
+                        is_2, is_3 = match & program[at + 2], match & program[at + 3]
+                        if by_color | by_shape != 0:
+                            is_0 = is_1 = is_2 = is_3 = np.int64(0)
+                            for color in range(n_colors if by_color != 0 else 1):
+                                some, by_last = match, buckets
+                                if by_color != 0:
+                                    some &= words[i, looks_at + n_shapes + color]
+                                    by_last += by_color * state[i, last_at + color]
+                                for shape in range(n_shapes if by_shape != 0 else 1):
+                                    these, at = some, index_of(by_last)
+                                    if by_shape != 0:
+                                        these &= words[i, looks_at + shape]
+                                        last = state[i, last_at + n_colors + shape]
+                                        at = index_of(by_last + by_shape * last)
+                                    is_0 |= these & program[at]
+                                    is_1 |= these & program[at + 1]
+                                    is_2 |= these & program[at + 2]
+                                    is_3 |= these & program[at + 3]
+                        further = index_of(program[row + _CONDITIONS])
+                        if metered | (further != 0):
+                            kept = kept_at + index_of(4 * a)
+                            words[i, kept], words[i, kept + 1] = is_0, is_1
+                            words[i, kept + 2], words[i, kept + 3] = is_2, is_3
+                            if further != 0:
+                                restrict(program, state, seen, i, further, kept)
+                                is_0, is_1 = words[i, kept], words[i, kept + 1]
+                                is_2, is_3 = words[i, kept + 2], words[i, kept + 3]
+                        in_0 |= is_0
+                        in_1 |= is_1
+                        in_2 |= is_2
+                        in_3 |= is_3
+                    words[i, _ACCEPTS], words[i, _ACCEPTS + 1] = in_0, in_1
+                    words[i, _ACCEPTS + 2], words[i, _ACCEPTS + 3] = in_2, in_3
+                    some = in_0 | in_1 | in_2 | in_3
+                    words[i, _MOVABLE] = some
                     if some != 0:
                         playable = True
                         break
@@ -338,24 +340,24 @@ def step(
                     state[i, _LINE] = line
 
             finish = state[i, _FINISH]
-            replies[i, _STANDS] = finish
+            replies[_STANDS, i] = finish
             if fresh:
                 if finish == STALEMATE:
-                    replies[i, _OVER] = _OVER_UNSAID
+                    replies[_OVER, i] = _OVER_UNSAID
                 break
             terminated = finish != IN_PROGRESS
-            truncated = replies[i, _N_ATTEMPTS] >= limit
-            replies[i, _TERMINATED] = terminated
-            replies[i, _TRUNCATED] = truncated
+            truncated = replies[_N_ATTEMPTS, i] >= limit
+            replies[_TERMINATED, i] = terminated
+            replies[_TRUNCATED, i] = truncated
             if not (terminated or truncated):
                 break
-            replies[i, _OVER] = _OVER_KNOWN
+            replies[_OVER, i] = _OVER_KNOWN
             if autoreset != _SAME_STEP:
                 break
             for c in range(9):
                 fours[i, 2 * _FINAL + c] = masks[i, c]
             for b in range(3):
-                allowed_at[i, 8 * _FINAL + 36 + b] = replies[i, _SHAPE + b]
+                bytes_[i, 8 * _FINAL + 36 + b] = replies[_SHAPE + b, i]
             fresh = True
     return n_dealt
 
@@ -365,52 +367,57 @@ def enter(actions: Int, replies: Replies) -> bool:
     """Enter the attempts of all boards; return False if one of them is none of the 144."""
     wrong = False
     for i in range(actions.size):
-        replies[i, _ACTION] = actions[i]
+        replies[_ACTION, i] = actions[i]
         wrong |= (actions[i] < 0) | (actions[i] > 143)
     return not wrong
 
 
 @njit(cache=True)
-def tell(replies: Replies, reward: npt.NDArray[np.float64], ends: npt.NDArray[np.bool_]) -> None:
-    """Fill rewards, (num_envs,), and terminated, truncated and stalemate, (3, num_envs)."""
+def tell(
+    replies: Replies,
+    reward: npt.NDArray[np.float64],
+    ends: npt.NDArray[np.bool_],
+) -> int:
+    """Fill rewards, (num_envs,), and terminated, truncated and stalemate, (3, num_envs).
+
+    Returns the number of episodes that ended.
+    """
+    n_ended = 0
     for i in range(reward.size):
-        reward[i] = replies[i, _REWARD]
-        ends[0, i] = replies[i, _TERMINATED] != 0
-        ends[1, i] = replies[i, _TRUNCATED] != 0
-        ends[2, i] = replies[i, _STANDS] == STALEMATE
+        reward[i] = replies[_REWARD, i]
+        terminated, truncated = replies[_TERMINATED, i] != 0, replies[_TRUNCATED, i] != 0
+        ends[0, i] = terminated
+        ends[1, i] = truncated
+        ends[2, i] = replies[_STANDS, i] == STALEMATE
+        n_ended += terminated | truncated
+    return n_ended
 
 
 @njit(cache=True)
 def tell_final(
     final: Bytes,
-    replies: Replies,
+    ends: npt.NDArray[np.bool_],
     kept: Bytes,
     masks: npt.NDArray[np.int32],
-    ends: npt.NDArray[np.bool_],
-    outcomes: npt.NDArray[np.int32],
-) -> bool:
-    """Keep ``final`` of the boards whose episode ended, and the mask of its cells; True for any.
+    final_ends: npt.NDArray[np.bool_],
+) -> None:
+    """Keep ``final`` of the boards whose episode ended, and the masks of their cells.
 
-    ``ends``, (2, num_envs), marks them and their stalemates; before the call it marks the rows of
-    ``masks`` that are not 0. ``outcomes`` is filled with those of the boards as they are.
+    ``final_ends``, (2, num_envs), marks them and their stalemates; before the call it marks the
+    rows of ``masks`` that are not 0.
     """
-    some_ended = False
-    for i in range(replies.shape[0]):
-        ended = (replies[i, _TERMINATED] | replies[i, _TRUNCATED]) != 0
+    for i in range(ends.shape[1]):
+        ended = ends[0, i] | ends[1, i]
         some_left = False
-        if ended:
+        if ended | final_ends[0, i]:
             for c in range(39):
                 kept[i, c] = final[i, c]
-        if ended or ends[0, i]:
             for c in range(36):
                 here = ended & (final[i, c] != 0)
                 masks[i, c] = _FOUR if here else 0
                 some_left |= here
-        ends[0, i] = ended
-        ends[1, i] = some_left & (replies[i, _TERMINATED] != 0)
-        outcomes[i] = NEW_BOARD if ended else replies[i, _OUTCOME]
-        some_ended |= ended
-    return some_ended
+        final_ends[0, i] = ended
+        final_ends[1, i] = some_left & ends[0, i]
 
 
 @njit(cache=True)
@@ -419,12 +426,15 @@ def permitted(state: Short, mask: npt.NDArray[np.int8]) -> int:
 
     Returns their number.
     """
-    allowed: Any = state.view(np.uint8)
+    words: Any = state.view(np.int64)
     attempts: Any = mask.view(np.int32)
     n_permitted = 0
     for i in range(mask.shape[0]):
+        to_0, to_1 = words[i, _ACCEPTS], words[i, _ACCEPTS + 1]
+        to_2, to_3 = words[i, _ACCEPTS + 2], words[i, _ACCEPTS + 3]
         for cell in range(36):
-            four = int(np.int64(allowed[i, _CELLS + cell]) * _SPREAD & _FOUR)
+            four = (to_0 >> cell) & 1 | ((to_1 >> cell) & 1) << 8
+            four |= ((to_2 >> cell) & 1) << 16 | ((to_3 >> cell) & 1) << 24
             attempts[i, cell] = four
             n_permitted += ((four * _FOUR) >> 24) & 7
     return n_permitted

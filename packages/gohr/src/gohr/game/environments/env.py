@@ -155,7 +155,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         codes = self._boards.seen[0, :N_CELLS]
         self._occupied = self._boards.seen[0, N_CELLS:].view(np.int8)
         # Reading numbers from a memoryview takes a third of the time it takes from an array.
-        replies = memoryview(self._boards.replies[0].data)[: _STANDS + 1]
+        replies = memoryview(self._boards.replies[:, 0].data)[: _STANDS + 1]
         replies[_STANDS] = _NOT_DEALT
         occupied = memoryview(self._occupied.data)
         # The functions called in every step, bound once and fetched by one look-up.

@@ -17,33 +17,30 @@ from gohr.game.board import N_CELLS, board_spec, draw_boards
 from gohr.game.board_views import ACTION, OUTCOME, SHAPE, Replies
 from gohr.game.environments.env import BoardLike, action_space, observation_space, rule_set
 from gohr.game.interpreted_boards import boards_in_play, warn_if_interpreted
-from gohr.game.outcomes import LEAVE, RESET, Autoreset
+from gohr.game.outcomes import LEAVE, NEW_BOARD, RESET, Autoreset
 from gohr.rules.syntax import RuleSet
 
 #: Boards drawn at a time, in multiples of the number of boards in play.
 _BLOCKS = 2
 
 
-class _Room(NamedTuple):
-    """Results of a step: the arrays of the boards in play, or copies, and views of them."""
+class _Told(NamedTuple):
+    """Results of a step, and what the environment returns of them."""
 
-    seen: npt.NDArray[np.uint8]
-    replies: Replies
     reward: npt.NDArray[np.float64]
     ends: npt.NDArray[np.bool_]
     observations: dict[str, npt.NDArray[Any]]
     infos: dict[str, npt.NDArray[Any]]
 
     @classmethod
-    def around(cls, seen: npt.NDArray[np.uint8], replies: Replies) -> _Room:
+    def of(cls, seen: npt.NDArray[np.uint8], told: Replies) -> _Told:
         """Name the parts of two arrays, and allocate rewards and ends."""
-        n = len(seen)
-        ends = np.empty((3, n), dtype=np.bool_)
-        shape, color, bucket, outcome = replies[:, SHAPE : OUTCOME + 1].T
+        ends = np.empty((3, len(seen)), dtype=np.bool_)
+        shape, color, bucket, outcome = told
         codes, mask = seen[:, :N_CELLS], seen[:, N_CELLS:].view(np.int8)
         observations = {"board": codes, "shape": shape, "color": color, "bucket": bucket}
         infos = {"action_mask": mask, "outcome": outcome, "stalemate": ends[2]}
-        return cls(seen, replies, np.empty(n), ends, observations, infos)
+        return cls(np.empty(len(seen)), ends, observations, infos)
 
 
 class FinalObservations:
@@ -162,7 +159,7 @@ class HiddenRulesVectorEnv(
         }[self.autoreset_mode]
         self._enter, self._tell, self._tell_final = enter, tell, tell_final
         self._all = np.ones(num_envs, dtype=np.bool_)
-        self._room = _Room.around(self._boards.seen, self._boards.replies)
+        self._told = _Told.of(self._boards.seen, self._boards.replies[SHAPE : OUTCOME + 1])
         self._final_room = self._new_final_room()
         self._forget_deck()
 
@@ -208,9 +205,10 @@ class HiddenRulesVectorEnv(
                     f"found {mask.dtype} of shape {mask.shape}"
                 )
             actions[~mask] = LEAVE
-        self._boards.replies[:, ACTION] = actions
+        self._boards.replies[ACTION] = actions
         self._advance()
-        return self._seen(actions == RESET)[0]
+        told, infos = self._results(actions == RESET)
+        return told.observations.copy(), infos
 
     def step(
         self, actions: npt.NDArray[np.int64]
@@ -227,29 +225,20 @@ class HiddenRulesVectorEnv(
             raise ValueError(f"actions: expected shape ({self.num_envs},), found {actions.shape}")
         if not len(self._deck):
             raise ResetNeeded("Cannot call env.step() before calling env.reset()")
-        if not self._enter(actions, self._boards.replies):
+        if not self._enter(actions, self._boards.padded):
             raise ValueError(f"actions: expected integers from 0 to 143, found {actions}")
         self._advance()
-        (observations, infos), reward, terminated, truncated = self._seen(self._all)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            self._add_final(infos)
-        return observations, reward, terminated, truncated, infos
+        told, infos = self._results(self._all)
+        return told.observations.copy(), told.reward, told.ends[0], told.ends[1], infos
 
-    def _seen(
-        self, present: npt.NDArray[np.bool_]
-    ) -> tuple[
-        tuple[dict[str, Any], dict[str, Any]],
-        npt.NDArray[np.float64],
-        npt.NDArray[np.bool_],
-        npt.NDArray[np.bool_],
-    ]:
-        """Return observations and infos of the boards stepped or reset, reward, and both ends."""
-        room = self._room
+    def _results(self, present: npt.NDArray[np.bool_]) -> tuple[_Told, dict[str, Any]]:
+        """Return the results of the boards stepped or reset, and the infos."""
+        boards, told = self._boards, self._told
         if self.copy:
-            room = _Room.around(room.seen.copy(), room.replies.copy())
-        self._tell(room.replies, room.reward, room.ends)
+            told = _Told.of(boards.seen.copy(), boards.replies[SHAPE : OUTCOME + 1].copy())
+        n_ended = self._tell(boards.padded, told.reward, told.ends)
         infos: dict[str, Any] = {
-            **room.infos,
+            **told.infos,
             "_action_mask": present,
             "_outcome": present,
             "_stalemate": present,
@@ -257,24 +246,24 @@ class HiddenRulesVectorEnv(
         if self.reveal:
             infos["permitted"] = self._boards.permitted()
             infos["_permitted"] = present
-        return (dict(room.observations), infos), room.reward, room.ends[0], room.ends[1]
+        if n_ended and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            self._add_final(infos, told)
+        return told, infos
 
     def _new_final_room(self) -> tuple[npt.NDArray[Any], ...]:
-        """Allocate final observations, masks, ends and stalemates, and last outcomes."""
+        """Allocate final observations and masks, and which boards ended and were stuck."""
         n = self.num_envs
         return (
             np.empty((n, N_CELLS + 3), dtype=np.uint8),
             np.zeros((n, N_CELLS), dtype=np.int32),
             np.zeros((2, n), dtype=np.bool_),
-            np.empty(n, dtype=np.int32),
         )
 
-    def _add_final(self, infos: dict[str, Any]) -> None:
+    def _add_final(self, infos: dict[str, Any], told: _Told) -> None:
         """Add the final results of the episodes that ended in this step, in Gymnasium's layout."""
-        room = self._new_final_room() if self.copy else self._final_room
-        if not self._tell_final(self._boards.final, self._boards.replies, *room):
-            return
-        final, mask, (ended, stalemate), outcome = room
+        final, mask, final_ends = self._new_final_room() if self.copy else self._final_room
+        self._tell_final(self._boards.final, told.ends, final, mask, final_ends)
+        ended, stalemate = final_ends
         infos["final_obs"] = FinalObservations(final, ended)
         infos["final_info"] = {
             "action_mask": mask.view(np.int8),
@@ -286,7 +275,7 @@ class HiddenRulesVectorEnv(
         }
         infos["_final_obs"] = infos["_final_info"] = ended
         # The values next to it belong to the boards dealt since.
-        infos["outcome"] = outcome
+        infos["outcome"] = np.where(ended, np.int32(NEW_BOARD), infos["outcome"])
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which attempts are on occupied cells, bool of shape (num_envs, 144)."""

@@ -13,7 +13,8 @@ from numba import njit
 
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.game.board_views import ACTION, N_REPLIES, STANDS, Replies
-from gohr.game.engine.transition import Short, permitted, step
+from gohr.game.engine.acceptance import Short
+from gohr.game.engine.transition import permitted, step
 from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, IN_PROGRESS, RESET
 from gohr.learners.ideal.hypotheses import Hypothesis, hypothesis_space
 
@@ -44,10 +45,10 @@ def play_all(
     for k in range(alive.shape[0]):
         h = alive[k]
         program = programs[starts[h] : starts[h + 1]]
-        replies[h, 0, ACTION] = action
+        replies[h, ACTION, 0] = action
         step(program, state[h], seen[h], replies[h], deck, none, none, none)
         permitted(state[h], masks[h])
-        finish[h] = replies[h, 0, STANDS]
+        finish[h] = replies[h, STANDS, 0]
 
 
 @njit(cache=True)
@@ -122,7 +123,7 @@ class Belief:
         self._log_weights = self.space.log_prior.copy()
         self._state = np.zeros((n, 1, self.space.n_columns), dtype=np.int16)
         self._seen = np.zeros((n, 1, N_CELLS + _N_ATTEMPTS), dtype=np.uint8)
-        self._replies = np.zeros((n, 1, N_REPLIES), dtype=np.int32)
+        self._replies = np.zeros((n, N_REPLIES, 1), dtype=np.int32)
         self._masks = np.zeros((n, 1, _N_ATTEMPTS), dtype=np.int8)
         self._finish = np.zeros(n, dtype=np.int64)
         self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)

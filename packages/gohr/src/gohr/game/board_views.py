@@ -45,8 +45,9 @@ class BoardViews(ABC):
     seen: npt.NDArray[np.uint8]
     replies: Replies
 
-    def _row(self, row: int) -> Replies:
-        return self.replies[row]
+    def _row(self, number: int) -> Replies:
+        row: Replies = self.replies[number]
+        return row
 
     @property
     def codes(self) -> npt.NDArray[np.uint8]:

@@ -159,7 +159,8 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         replies[_STANDS] = _NOT_DEALT
         occupied = memoryview(self._occupied.data)
         # The functions called in every step, bound once and fetched by one look-up.
-        self._bound = (replies, occupied, advance, replies.tolist, codes.copy, self._occupied.copy)
+        copies = (codes.copy, self._occupied.copy)
+        self._bound = (replies, occupied, advance, replies.tolist, *copies, reveal)
         self._ahead: npt.NDArray[np.uint8] = np.empty((0, N_CELLS), dtype=np.uint8)
 
     def reset(
@@ -202,7 +203,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``."""
-        replies, occupied, advance, read_replies, copy_board, copy_mask = self._bound
+        replies, occupied, advance, read_replies, copy_board, copy_mask, reveal = self._bound
         try:
             number = _ACTIONS[action]
         except (KeyError, TypeError):
@@ -221,7 +222,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
             _, shape, color, bucket, _, _, _, _, stands = read_replies()
             outcome, reward, terminated = EMPTY_CELL, -1, 0
         info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stands == STALEMATE}
-        if self.reveal:
+        if reveal:
             (info["permitted"],) = self._boards.permitted()
         observation = {"board": copy_board(), "shape": shape, "color": color, "bucket": bucket}
         return observation, -1.0 if reward else 0.0, terminated == 1, False, info

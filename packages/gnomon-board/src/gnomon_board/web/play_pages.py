@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
@@ -40,7 +41,6 @@ from gnomon_board.web.templating import html_response
 from gohr.game import CLEARED
 from gohr.people import (
     NO_MEMORY,
-    Attempt,
     ClientTimes,
     MemoryAids,
     PlaySession,
@@ -232,68 +232,29 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
     )
 
 
-def _check_takes_part(game: StoredGame) -> None:
-    """Refuse all actions of a player who has left."""
-    if game.is_ended:
-        raise Conflict("this study is over for you")
-
-
-def _done(
-    board: BoardState,
-    database: Database,
-    key: str,
-    do: Callable[[StoredGame], Attempt | None],
-    *,
-    after_guess: bool = True,
-) -> GamePage:
-    """Execute an action in a game; other actions are refused while a guess is due.
+@contextmanager
+def _acting(
+    board: BoardState, database: Database, key: str, *, guess_first: bool = True
+) -> Iterator[StoredGame]:
+    """Find a game for an action, and store what the action has changed.
 
     The game is found and played in one session, and the result is stored in another, to hold the
-    write lock for a fraction of the time.
+    write lock for a fraction of the time. Raises Conflict: the player has left, or a guess is due.
     """
     with database.reading() as session:
         game = board.games.take(session, key)
-        _check_takes_part(game)
-    if after_guess and game.guess_due:
+    if game.is_ended:
+        raise Conflict("this study is over for you")
+    if guess_first and game.guess_due:
         raise Conflict("expected a guess at the rule first")
-    before = _progress(game.session)
-    made = do(game)
-    if _progress(game.session) == before:
-        board.games.put_back(game, game.row.changed_at)
-        return page_of(game)
-    with database.noting() as session:
-        changed_at = store_changes(session, game, made)
-    page = page_of(game)
+    played, changed_at = game.session, game.row.changed_at
+    n_attempts, before = len(played.attempts), (played.n_boards, played.gave_up)
+    yield game
+    made = played.attempts[n_attempts] if len(played.attempts) > n_attempts else None
+    if made is not None or (played.n_boards, played.gave_up) != before:
+        with database.noting() as session:
+            changed_at = store_changes(session, game, made)
     board.games.put_back(game, changed_at)
-    return page
-
-
-def _progress(played: PlaySession) -> tuple[object, ...]:
-    """Return a value that changes with every action."""
-    return len(played.attempts), played.n_boards, played.gave_up
-
-
-def _made(played: PlaySession, episode: int, number: int) -> Attempt | None:
-    """Return the attempt already made at a position; None if there is none."""
-    places = ((each, (each.episode, each.number)) for each in played.attempts)
-    return next((each for each, place in places if place == (episode, number)), None)
-
-
-def _attempted(form: AttemptForm) -> Callable[[StoredGame], Attempt | None]:
-    """Return an action that makes an attempt, unless it was already made."""
-
-    def attempt(game: StoredGame) -> Attempt | None:
-        played = game.session
-        if form.episode is not None and form.number is not None:
-            known = _made(played, form.episode - 1, form.number)
-            if known is not None and (known.cell, known.bucket) == (form.cell, form.bucket):
-                return None
-            if known is not None or (form.episode, form.number) != played.next_attempt:
-                raise Conflict("this game has gone on meanwhile")
-        client = None if form.client is None else ClientTimes(**form.client.model_dump())
-        return played.attempt(form.cell, form.bucket, client=client)
-
-    return attempt
 
 
 @router.post("/api/play/games/{key}/attempts", response_model=GamePage)
@@ -301,21 +262,23 @@ def make_attempt(
     board: CurrentBoard, database: DatabaseOf, key: Key, form: AttemptForm, _: Checked
 ) -> Response:
     """Try to move a piece into a bucket; the answer has the outcome."""
-    page = _done(board, database, key, _attempted(form), after_guess=False)
-    # For speed the record is not validated against its own type.
-    return JSONResponse(_record(page))
+    with _acting(board, database, key, guess_first=False) as game:
+        if not _is_made(game.session, form):
+            client = None if form.client is None else ClientTimes(**form.client.model_dump())
+            game.session.attempt(form.cell, form.bucket, client=client)
+        # For speed the record is not validated against its own type.
+        return JSONResponse(_record(page_of(game)))
 
 
-def _after(
-    form: BoardForm | None, do: Callable[[PlaySession], None]
-) -> Callable[[StoredGame], None]:
-    """Return an action after a board, for a game that has not moved on from it."""
-
-    def once(game: StoredGame) -> None:
-        if form is None or form.episode is None or form.episode == game.session.n_boards:
-            do(game.session)
-
-    return once
+def _is_made(played: PlaySession, form: AttemptForm) -> bool:
+    """Return whether an attempt was made already. Raises Conflict: another one was."""
+    place = form.episode, form.number
+    if None in place or place == played.next_attempt:
+        return False
+    known = (each for each in played.attempts if (each.episode + 1, each.number) == place)
+    if any((each.cell, each.bucket) == (form.cell, form.bucket) for each in known):
+        return True
+    raise Conflict("this game has gone on meanwhile")
 
 
 @router.post("/api/play/games/{key}/next")
@@ -323,7 +286,10 @@ def deal_next(
     board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked, form: BoardForm | None = None
 ) -> GamePage:
     """Deal the next board."""
-    return _done(board, database, key, _after(form, lambda played: played.next_board()))
+    with _acting(board, database, key) as game:
+        if form is None or form.episode in (None, game.session.n_boards):
+            game.session.next_board()
+        return page_of(game)
 
 
 @router.post("/api/play/games/{key}/guess")
@@ -333,7 +299,8 @@ def send_guess(database: DatabaseOf, key: Key, form: GuessForm, _: Checked) -> G
         game = find_game(session, key)
         if game.has_guessed:
             return page_of(game)
-        _check_takes_part(game)
+        if game.is_ended:
+            raise Conflict("this study is over for you")
         store_guess(session, game, form.guess, form.confidence)
         session.flush()
         return page_of(find_game(session, key))
@@ -342,7 +309,9 @@ def send_guess(database: DatabaseOf, key: Key, form: GuessForm, _: Checked) -> G
 @router.post("/api/play/games/{key}/give-up")
 def give_up(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> GamePage:
     """End the game here."""
-    return _done(board, database, key, lambda game: game.session.give_up())
+    with _acting(board, database, key) as game:
+        game.session.give_up()
+        return page_of(game)
 
 
 # -- the result ------------------------------------------------------------------------------------

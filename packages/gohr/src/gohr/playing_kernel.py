@@ -27,8 +27,8 @@ from gohr.game.outcomes import (
 )
 from gohr.playing import TrialLog
 
-_Codes = npt.NDArray[np.uint8]
-_Draws = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.uint8]
+Draws = npt.NDArray[np.float64]
 #: Times four bytes of which each is 0 or 1, it has their sum in its highest byte.
 _EACH = 0x01010101
 
@@ -38,11 +38,11 @@ class OpenTrial(NamedTuple):
 
     program: Int
     state: Short
-    seen: _Codes
+    seen: Codes
     replies: Replies
-    deck: _Codes
+    deck: Codes
     n_attempts: Int
-    actions: _Codes
+    actions: Codes
     outcomes: npt.NDArray[np.int8]
     finish: npt.NDArray[np.int8]
     #: Numbers of the episodes and of the rows that are done.
@@ -75,7 +75,7 @@ Kernel = Callable[[OpenTrial], None]
 # keep compiled code that was handed a function (docs/decisions/012).
 @njit(inline="always")
 def play_boards(
-    choose: Any, learn: Any, player: Any, plays_on: bool, trial: OpenTrial, draws: _Draws
+    choose: Any, learn: Any, player: Any, plays_on: bool, trial: OpenTrial, draws: Draws
 ) -> None:
     """Play boards while the draws suffice for a whole one.
 

@@ -7,15 +7,13 @@ import numpy.typing as npt
 from numba import njit
 
 from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
-from gohr.playing_kernel import Made, OpenTrial, play_boards
+from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
 
-_Codes = npt.NDArray[np.uint8]
-_Draws = npt.NDArray[np.float64]
 _Failed = npt.NDArray[np.bool_]
 
 
 @njit(cache=True)
-def choose(failed: _Failed, codes: _Codes, last: int, draws: _Draws, at: int) -> int:
+def choose(failed: _Failed, codes: Codes, last: int, draws: Draws, at: int) -> int:
     """Choose any attempt on an occupied cell that has not failed; -1 if there is none."""
     n_open = 0
     for action in range(144):
@@ -32,7 +30,7 @@ def choose(failed: _Failed, codes: _Codes, last: int, draws: _Draws, at: int) ->
 
 
 @njit(cache=True)
-def learn(failed: _Failed, made: Made, codes: _Codes, draws: _Draws, at: int) -> None:
+def learn(failed: _Failed, made: Made, codes: Codes, draws: Draws, at: int) -> None:
     """Remember a failure until the board changes."""
     note_failure(failed, made.action, made.outcome, made.terminated or made.truncated)
 
@@ -53,6 +51,6 @@ def note_failure(failed: _Failed, action: int, outcome: int, over: bool) -> None
 
 
 @njit(cache=True, nogil=True)
-def play(failed: _Failed, plays_on: bool, trial: OpenTrial, draws: _Draws) -> None:
+def play(failed: _Failed, plays_on: bool, trial: OpenTrial, draws: Draws) -> None:
     """Play boards by the common loop."""
     play_boards(choose, learn, failed, plays_on, trial, draws)

@@ -12,16 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from gohr.playing_kernel import Made, OpenTrial, play_boards
+from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
 
 if TYPE_CHECKING:
     from gohr.learners.linear_dqn import Memory
 
-_Codes = npt.NDArray[np.uint8]
-_Draws = npt.NDArray[np.float64]
 
 # Memory.counters
 _STORED = 0
@@ -39,7 +36,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 
 @njit(cache=True)
-def _present(codes: _Codes, n_codes: int, all_cells: bool) -> int:
+def _present(codes: Codes, n_codes: int, all_cells: bool) -> int:
     """Return the codes among which one may choose, as bits; bit 0 is the empty cells."""
     found = 0
     for cell in range(36):
@@ -52,7 +49,7 @@ def _present(codes: _Codes, n_codes: int, all_cells: bool) -> int:
 
 
 @njit(cache=True)
-def choose(memory: Memory, codes: _Codes, last: int, draws: _Draws, at: int) -> int:
+def choose(memory: Memory, codes: Codes, last: int, draws: Draws, at: int) -> int:
     """Choose an attempt: any with probability epsilon, else one of the best by theta."""
     settings, n_codes = memory.settings, memory.best.shape[1]
     among = _present(codes, n_codes, settings.actions_all)
@@ -92,7 +89,7 @@ def choose(memory: Memory, codes: _Codes, last: int, draws: _Draws, at: int) -> 
 
 
 @njit(cache=True)
-def learn(memory: Memory, made: Made, codes: _Codes, draws: _Draws, at: int) -> None:
+def learn(memory: Memory, made: Made, codes: Codes, draws: Draws, at: int) -> None:
     """Store an attempt, take a gradient step, and end the episode if it is over."""
     settings, n_codes = memory.settings, memory.best.shape[1]
     slot = memory.counters[_STORED] % memory.rewards.shape[0]
@@ -132,7 +129,7 @@ def _set_target(memory: Memory, slot: int) -> None:
 
 
 @njit(cache=True)
-def _gradient_step(memory: Memory, draws: _Draws, at: int) -> None:
+def _gradient_step(memory: Memory, draws: Draws, at: int) -> None:
     """Take one step down the gradient of the batch's mean of (y - Q(s, a; theta))^2."""
     settings = memory.settings
     n_stored = min(memory.counters[_STORED], memory.rewards.shape[0])
@@ -179,6 +176,6 @@ def _update_target(memory: Memory) -> None:
 
 
 @njit(cache=True, nogil=True)
-def play(memory: Memory, plays_on: bool, trial: OpenTrial, draws: _Draws) -> None:
+def play(memory: Memory, plays_on: bool, trial: OpenTrial, draws: Draws) -> None:
     """Play boards by the common loop."""
     play_boards(choose, learn, memory, plays_on, trial, draws)

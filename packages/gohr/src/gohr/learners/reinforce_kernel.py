@@ -9,16 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from gohr.playing_kernel import Made, OpenTrial, play_boards
+from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
 
 if TYPE_CHECKING:
     from gohr.learners.reinforce import Softmax
 
-_Codes = npt.NDArray[np.uint8]
-_Draws = npt.NDArray[np.float64]
 
 # Softmax.sums
 _BASELINE = 0
@@ -28,7 +25,7 @@ _RETURNS = 3
 
 
 @njit(cache=True)
-def choose(policy: Softmax, codes: _Codes, last: int, draws: _Draws, at: int) -> int:
+def choose(policy: Softmax, codes: Codes, last: int, draws: Draws, at: int) -> int:
     """Draw an attempt, and leave the probabilities in ``policy.chances``."""
     chances, theta, active = policy.chances, policy.theta, policy.active
     n_codes, every_cell = chances.shape[0], policy.settings.actions_all
@@ -67,7 +64,7 @@ def choose(policy: Softmax, codes: _Codes, last: int, draws: _Draws, at: int) ->
 
 
 @njit(cache=True)
-def learn(policy: Softmax, made: Made, codes: _Codes, draws: _Draws, at: int) -> None:
+def learn(policy: Softmax, made: Made, codes: Codes, draws: Draws, at: int) -> None:
     """Add the attempt to the gradient of the episode; at its end, take the step."""
     trace, scores, gradient, sums = policy.trace, policy.scores, policy.gradient, policy.sums
     chances, active, gamma = policy.chances, policy.active, policy.settings.gamma
@@ -112,6 +109,6 @@ def _end_episode(policy: Softmax) -> None:
 
 
 @njit(cache=True, nogil=True)
-def play(policy: Softmax, plays_on: bool, trial: OpenTrial, draws: _Draws) -> None:
+def play(policy: Softmax, plays_on: bool, trial: OpenTrial, draws: Draws) -> None:
     """Play boards by the common loop."""
     play_boards(choose, learn, policy, plays_on, trial, draws)

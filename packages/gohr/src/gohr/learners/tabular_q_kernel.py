@@ -5,20 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from gohr.playing_kernel import Made, OpenTrial, play_boards
+from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
 
 if TYPE_CHECKING:
     from gohr.learners.tabular_q import QTable
 
-_Codes = npt.NDArray[np.uint8]
-_Draws = npt.NDArray[np.float64]
-
 
 @njit(cache=True)
-def choose(player: QTable, codes: _Codes, last: int, draws: _Draws, at: int) -> int:
+def choose(player: QTable, codes: Codes, last: int, draws: Draws, at: int) -> int:
     """Choose an attempt: any with probability epsilon, else one of the best."""
     settings, values = player.settings, player.values
     every_cell = settings.actions_all
@@ -48,7 +44,7 @@ def choose(player: QTable, codes: _Codes, last: int, draws: _Draws, at: int) -> 
 
 
 @njit(cache=True)
-def learn(player: QTable, made: Made, codes: _Codes, draws: _Draws, at: int) -> None:
+def learn(player: QTable, made: Made, codes: Codes, draws: Draws, at: int) -> None:
     """Move the value of a class towards r + gamma max Q(s', a')."""
     settings, values = player.settings, player.values
     target = made.reward
@@ -65,6 +61,6 @@ def learn(player: QTable, made: Made, codes: _Codes, draws: _Draws, at: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def play(player: QTable, plays_on: bool, trial: OpenTrial, draws: _Draws) -> None:
+def play(player: QTable, plays_on: bool, trial: OpenTrial, draws: Draws) -> None:
     """Play boards by the common loop."""
     play_boards(choose, learn, player, plays_on, trial, draws)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from gohr.playing_kernel import Made, OpenTrial, play_boards
-
-_Codes = npt.NDArray[np.uint8]
-_Draws = npt.NDArray[np.float64]
+from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
 
 
 @njit(cache=True)
-def choose(player: int, codes: _Codes, last: int, draws: _Draws, at: int) -> int:
+def choose(player: int, codes: Codes, last: int, draws: Draws, at: int) -> int:
     """Choose any attempt on an occupied cell; -1 if there is none."""
     n_pieces = 0
     for cell in range(36):
@@ -30,11 +25,11 @@ def choose(player: int, codes: _Codes, last: int, draws: _Draws, at: int) -> int
 
 
 @njit(cache=True)
-def learn(player: int, made: Made, codes: _Codes, draws: _Draws, at: int) -> None:
+def learn(player: int, made: Made, codes: Codes, draws: Draws, at: int) -> None:
     """Learn nothing."""
 
 
 @njit(cache=True, nogil=True)
-def play(player: int, plays_on: bool, trial: OpenTrial, draws: _Draws) -> None:
+def play(player: int, plays_on: bool, trial: OpenTrial, draws: Draws) -> None:
     """Play boards by the common loop."""
     play_boards(choose, learn, player, plays_on, trial, draws)

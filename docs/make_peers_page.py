@@ -353,7 +353,7 @@ times, the reasons for differences, and where a peer is the better choice. `pyth
 @ESTIMATES@
 
 Values agree to the last digit. SciPy, with each task as a sample, gives rliable's intervals. Gnomon's intervals are wider on purpose, as the
-next section shows; `method="percentile"` gives rliable's. They take a hundredth of the time or less.
+next section shows; `method="percentile"` gives rliable's. They take a twentieth of the time or less.
 
 ## How often do the intervals hold?
 

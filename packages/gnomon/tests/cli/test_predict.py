@@ -143,16 +143,6 @@ def test_which_of_two(command, fitted, tmp_path):
     assert "unknown algorithm 'best'" in err
 
 
-def test_what_to_run_next(command, suite):
-    words = ("distill", "suite.csv", "--transform", "identity", "--next", "new")
-    found = records(command("gnomon", *words, "--json"))
-    assert len(found) == 8
-    status, out, _ = command("gnomon", *words)
-    assert status == 0
-    assert "new: 0 tasks" in out
-    assert [one["joint"] for one in found] == [True] * 5 + [False] * 3
-
-
 def test_items_are_refused(command, suite):
     assert command("gnomon", "read", "suite.csv", "--units", "items", "--out", "x.csv")[0] == 0
     status, out, err = command("gnomon", "distill", "x.csv")

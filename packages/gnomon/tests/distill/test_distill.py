@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gnomon.distillation import FactorProcedure, baselines, distill, next_steps, prepare, sizes
+from gnomon.distillation import FactorProcedure, baselines, distill, prepare, sizes
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 
@@ -119,30 +119,6 @@ def test_an_error_that_needs_complete_rows_blocks_nothing():
     assert any("no plain error, which needs complete rows" in str(w.message) for w in said)
     assert np.isnan(found[0].relative_error)
     assert found[0].nested.n_predicted >= 35
-
-
-def test_the_next_task_and_when_to_stop():
-    table = table_of(extra={"mine": [[2.0, 2.1, *[np.nan] * 6]]}.items())
-    found = next_steps(table, "mine", target=0.3, **PLAIN)
-    assert found.tasks == ("t0", "t1")
-    assert {one.task for one in found} == {f"t{j}" for j in range(2, 8)}
-    assert [one.joint for one in found] == [True] * 3 + [False] * 3
-    assert not found.stop
-    assert "run the jointly chosen tasks first" in str(found)
-    done = next_steps(table, "mine", target=2.0, **PLAIN)
-    assert done.stop
-    assert "stop: the target is reached" in str(done)
-    everything = next_steps(table_of(), "a00", target=1e-9, **PLAIN)
-    assert not everything
-    assert everything.notes[0].startswith("a00: 8 tasks")
-
-
-def test_what_cannot_be_recommended_is_refused():
-    with pytest.raises(ScoreDataError, match="expected a target half width above 0"):
-        next_steps(table_of(), "new", target=0.0, **PLAIN)
-    alone = ScoreTable.from_arrays({"mine": [[1.0, 2.0, 3.0]]})
-    with pytest.raises(ScoreDataError, match="other algorithms to learn from; mine is the only"):
-        next_steps(alone, "mine", **PLAIN)
 
 
 def test_sizes_stand_beside_random_sets(make_scores):

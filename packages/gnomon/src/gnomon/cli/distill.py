@@ -80,12 +80,6 @@ def distill(
     have: Annotated[
         str | None, typer.Option(help="Tasks already run, separated by commas.")
     ] = None,
-    next_for: Annotated[
-        str | None,
-        typer.Option(
-            "--next", metavar="ALGORITHM", help="Recommend the next task to run for an algorithm."
-        ),
-    ] = None,
     model: Annotated[
         Path | None, typer.Option(help="Write the model to this file.", callback=check_writable)
     ] = None,
@@ -106,15 +100,8 @@ def distill(
       gnomon distill scores.csv --size 5 --model small-suite.json
     """
     from gnomon.distillation import distill as distilled
-    from gnomon.distillation import next_steps
 
     with answering("distill", as_json=as_json) as answer:
-        if next_for is not None:
-            steps = next_steps(scores.prepared(), next_for)
-            answer.show(steps)
-            for note in () if steps else steps.notes:
-                answer.say(note)
-            return
         tasks = [task.strip() for task in (have or "").split(",") if task.strip()]
         data = scores.prepared()
         with progress_bar("distil") as progress:

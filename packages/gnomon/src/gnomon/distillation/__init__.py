@@ -2,9 +2,8 @@
 
 :func:`distill` chooses tasks and reports two errors: the plain one, and the nested one, for which
 the choice is repeated without the algorithms that are predicted. :func:`predict` applies a model to
-new algorithms, and names the better of two; :func:`next_steps` recommends the next task to run.
-:func:`prepare` shows the matrix that all of them use; a :class:`Procedure` chooses tasks and fits a
-:class:`SubsetModel` to them.
+new algorithms, and names the better of two. :func:`prepare` shows the matrix that all of them use;
+a :class:`Procedure` chooses tasks and fits a :class:`SubsetModel` to them.
 
 :func:`sizes` and :func:`baselines` show what more tasks or another choice would give. The published
 sets of Atari games are in :mod:`gnomon.distillation.atari`.

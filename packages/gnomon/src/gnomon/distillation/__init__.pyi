@@ -3,10 +3,8 @@ from .distilled import Distillation as Distillation
 from .distilled import Distilled as Distilled
 from .distilled import distill as distill
 from .models import SubsetModel as SubsetModel
-from .prediction import NextSteps as NextSteps
 from .prediction import PairPredictions as PairPredictions
 from .prediction import Predictions as Predictions
-from .prediction import next_steps as next_steps
 from .prediction import predict as predict
 from .preparation import PreparedScores as PreparedScores
 from .preparation import prepare as prepare
@@ -28,7 +26,6 @@ __all__ = [
     "Distilled",
     "FactorProcedure",
     "HeldOut",
-    "NextSteps",
     "PairPredictions",
     "PaperProcedure",
     "Predictions",
@@ -42,7 +39,6 @@ __all__ = [
     "fit_least_squares",
     "folds_of",
     "nested_error",
-    "next_steps",
     "predict",
     "prepare",
     "search_subsets",

@@ -1,31 +1,24 @@
-"""Prediction of summaries from a few tasks: of algorithms, the better of two, the next task."""
+"""Prediction of summaries from a few tasks: of algorithms, and of the better of two."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
-
-import numpy as np
 
 from gnomon.distillation.atari import published_models, published_set
 from gnomon.distillation.models import Prediction, SubsetModel
-from gnomon.distillation.preparation import PreparationOptions, PreparedScores, References, prepare
-from gnomon.distillation.procedures import FactorProcedure, factor_moments
-from gnomon.distillation.validation import nested_error
+from gnomon.distillation.preparation import References
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, Row, recorded
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import at_common_step
-from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.table import ScoreTable
 
 #: With a lower probability either way, the comparison is undecided.
 _DECIDED = 0.9
-#: Up to the default size of :func:`gnomon.distill`, tasks are chosen jointly.
-_JOINT = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,144 +239,3 @@ def _known_scores(
             value = 100.0 * (value - random) / (human - random)
         found[task] = value
     return found
-
-
-@dataclass(frozen=True)
-class NextStep(FieldRecord):
-    """How much a task would show about the summary.
-
-    `reduction` is the expected share of the variance of the answer that it removes, `joint` whether
-    the task is in the set of five that is chosen jointly.
-    """
-
-    task: str
-    reduction: float
-    joint: bool
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NextSteps(Results[NextStep]):
-    """What to run next for one algorithm, best first, and whether to stop.
-
-    Parameters
-    ----------
-    algorithm : str
-    tasks : tuple of str
-        Those already run.
-    half_width : float
-        Relative half width of the present 90 % interval; NaN without a task.
-    target : float
-        Half width at which to stop.
-    """
-
-    algorithm: str = field(kw_only=True)
-    tasks: tuple[str, ...] = field(kw_only=True)
-    half_width: float = field(kw_only=True)
-    target: float = field(kw_only=True)
-
-    @property
-    def stop(self) -> bool:
-        """Whether the interval is narrow enough."""
-        return self.half_width <= self.target
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The present interval, whether to stop, and how to read the list."""
-        known = f"{self.algorithm}: {len(self.tasks)} tasks run"
-        if not math.isnan(self.half_width):
-            known += f", half width of the 90 % interval {100 * self.half_width:.0f} %"
-        advice = "run the first task of the list" if len(self) else "no task is left to run"
-        advice = "stop: the target is reached" if self.stop else advice
-        lines = [f"{known}; target {100 * self.target:.0f} %: {advice}"]
-        if len(self.tasks) < _JOINT and len(self) and not self.stop:
-            lines.append(f"run the jointly chosen tasks first, up to {_JOINT} in any order")
-        return tuple(lines)
-
-
-def next_steps(
-    scores: ScoreTable | PreparedScores,
-    algorithm: str,
-    *,
-    target: float = 0.25,
-    **preparation: Unpack[PreparationOptions],
-) -> NextSteps:
-    """Recommend the next task to run for an algorithm: the one that shows most of the summary.
-
-    All other algorithms of the table are the training. Tasks are ordered by the squared partial
-    correlation with the summary, given the tasks already run.
-
-    Parameters
-    ----------
-    scores : ScoreTable or PreparedScores
-        The suite's table, with the few scores of the algorithm in it.
-    algorithm : str
-        An algorithm that is not in the table has no task yet.
-    target : float
-        Relative half width of the 90 % interval at which to stop.
-    **preparation
-        The options of :func:`gnomon.distillation.prepare`.
-
-    Raises
-    ------
-    ScoreDataError
-        The target is not above 0, or there are too few other algorithms.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> rows = rng.normal(3, 1, (40, 1)) + rng.normal(0, 0.3, (40, 8))
-    >>> table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
-    >>> found = next_steps(table, "new", transform="identity")
-    >>> found[0].joint, found.stop
-    (True, False)
-    """
-    if not target > 0:
-        raise ScoreDataError(f"expected a target half width above 0, found {target:g}")
-    with recorded() as notes:
-        data = prepare(scores, **preparation)
-        is_own = np.array([name == algorithm for name in data.algorithms])
-        train = data.rows(~is_own)
-        if not train.algorithms:
-            raise ScoreDataError(
-                f"expected other algorithms to learn from; {algorithm} is the only one"
-            )
-        names = factor_moments(train)[0]
-        row = data.x[is_own][0] if is_own.any() else np.full(len(data.tasks), np.nan)
-        own = dict(zip(data.tasks, row.tolist(), strict=True))
-        known = tuple(task for task in data.tasks if not math.isnan(own[task]) and task in names)
-        x = np.array([own[task] for task in known])
-        half = _half_width(train, known, x) if known else math.nan
-        steps = _steps(train, known)
-    settings = {"target": target, "n_training": len(train.algorithms)}
-    of: dict[str, Any] = {"algorithm": algorithm, "tasks": known, "half_width": half}
-    return NextSteps(tuple(steps), settings, tuple(notes), target=target, **of)
-
-
-def _half_width(train: PreparedScores, known: tuple[str, ...], x: FloatArray) -> float:
-    """Return the relative half width of the 90 % interval, calibrated by folds of the training."""
-    procedure, n_folds = FactorProcedure(), min(10, len(train.algorithms))
-    how: dict[str, Any] = {"forced": known, "n_folds": n_folds, "rng": np.random.default_rng(0)}
-    scale = nested_error(train, procedure, len(known), spread=True, **how).scale
-    forecaster = procedure.fit(train, known, spread=True).forecaster
-    assert forecaster is not None
-    low, high = forecaster.forecast(x).interval(0.9, scale)
-    base = train.transform.log_base
-    return (high - low) / 2 * (math.log(base) if base else 1.0 / float(np.std(train.target)))
-
-
-def _steps(train: PreparedScores, known: tuple[str, ...]) -> list[NextStep]:
-    """Return the share of the variance that each task would remove, largest first."""
-    names, moments = factor_moments(train)
-    left, seen = moments.covariance, [*map(names.index, known)]
-    if seen:
-        left = left - left[:, seen] @ np.linalg.solve(left[np.ix_(seen, seen)], left[seen])
-    joint: set[str] = set()
-    if len(known) < _JOINT:
-        size = min(_JOINT, len(train.candidates))
-        joint = {*FactorProcedure().choose(train, size, forced=known)} - {*known}
-    steps = [
-        NextStep(task, float(left[j, -1] ** 2 / (left[j, j] * left[-1, -1])), task in joint)
-        for j, task in enumerate(names)
-        if task not in known
-    ]
-    return sorted(steps, key=lambda one: (bool(joint) and not one.joint, -one.reduction))

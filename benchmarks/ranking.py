@@ -29,6 +29,7 @@ Samples = list[list[np.ndarray]]
 
 def measure() -> Iterator[Measurement]:
     """Measure speed, false separations, coverage, and what decoys do."""
+    _quiet(_table(2, 3, 3))  # loads SciPy
     for size, target in SIZES.items():
         name = "rank, {} algorithms x {} tasks x {} runs".format(*size)
         table = _table(*size)

@@ -20,18 +20,30 @@ name = "{name}"
 division = "hidden"
 episodes = 200
 [hidden]
-generate = 40
-rules_per_attempt = {trials}
+rules = {rules}
 """
+#: Rules of the catalogue, the same in each run: with drawn ones the number of attempts varies.
+RULES = (
+    *("color-match", "across", "anywhere-but-far", "as-one-reads", "as-one-reads-backwards"),
+    *("b0-then-b2", "b23-then-b01", "b3-then-b1", "border-and-inside", "bottommost-first"),
+    *("by-diagonals", "checkerboard", "clockwise", "clockwise-from-b0", "clockwise-one-or-two"),
+    *(
+        "color-across",
+        "color-clockwise",
+        "color-in-pairs",
+        "color-odd-one-out",
+        "color-two-buckets",
+    ),
+)
 
 
 def measure() -> Iterator[Measurement]:
     """Play one trial of 200 episodes alone, and twenty at a time."""
     with tempfile.TemporaryDirectory() as folder, _served(Path(folder)) as (url, token):
-        for trials in (1, 20):
+        for trials in (1, len(RULES)):
             name = f"s{trials}"
             file = Path(folder) / f"{name}.toml"
-            file.write_text(SEASON.format(name=name, trials=trials))
+            file.write_text(SEASON.format(name=name, rules=list(RULES[:trials])))
             _gnomon("season", "new", str(file), "--data", f"{folder}/data")
             learner = {"kind": "linear_dqn", "actions": "occupied"}
             plan = RemotePlan.from_record({"season": name, "entry": "DQN", "learner": learner})

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from gnomon.cli import JsonOption, answering
 from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
-
-if TYPE_CHECKING:
-    from gnomon_board.leaderboard.commitment import Reveal
-
 
 app = typer.Typer(
     name="season",
@@ -67,7 +63,7 @@ def reveal(
 
         with opened.writing() as session:
             told = reveal_season(session, find_season(session, name), early=early)
-        record = told.to_record()
+        record = told.model_dump()
         answer.results([record])
         answer.say(f"season {name}: {len(told.rules)} rules revealed")
         if out is not None:
@@ -77,49 +73,34 @@ def reveal(
 
 @app.command("check-reveal")
 def check_reveal(
-    source: Annotated[str, typer.Argument(help="The file of a reveal, or the season's address.")],
+    source: Annotated[str, typer.Argument(help="The season's address, or the file of its record.")],
     commitment: Annotated[
         str | None, typer.Option(help="The commitment as it was published before the season.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compute a season's commitment from the rules that it revealed."""
-    from gnomon_board.leaderboard.commitment import commit
+    from gnomon_board.leaderboard.commitment import Reveal
 
     with answering("check-reveal", as_json=as_json) as answer:
-        reveal = _reveal_from(source)
-        found = commit(reveal.season, reveal.rules, reveal.salt)
-        expected = reveal.commitment if commitment is None else commitment.strip().lower()
-        holds = found == expected
-        answer.results(
-            [
-                {
-                    "season": reveal.season,
-                    "holds": holds,
-                    "commitment": expected,
-                    "computed": found,
-                    "n_rules": len(reveal.rules),
-                }
-            ]
-        )
-        if holds:
-            answer.say(f"season {reveal.season}: the {len(reveal.rules)} rules are those committed")
+        if source.startswith(("http://", "https://")):
+            from gnomon_board.http_client import HttpClient
+
+            base, _, name = source.rstrip("/").rpartition("/")
+            server = base.removesuffix("/api/seasons").removesuffix("/seasons")
+            client = HttpClient(server, patience_s=5)
+            reveal = Reveal.from_record(client.get(f"/api/seasons/{name}"))
         else:
-            answer.say(f"season {reveal.season}: expected {expected}, computed {found}")
+            reveal = Reveal.from_json(source)
+        expected = reveal.commitment if commitment is None else commitment.strip().lower()
+        found, n_rules = reveal.computed, len(reveal.rules)
+        holds = found == expected
+        checked = {"season": reveal.name, "holds": holds, "n_rules": n_rules}
+        answer.results([checked | {"commitment": expected, "computed": found}])
+        if holds:
+            answer.say(f"season {reveal.name}: the {n_rules} rules are those committed")
+        else:
+            answer.say(f"season {reveal.name}: expected {expected}, computed {found}")
         if commitment is None:
             answer.warn("compared with the commitment in the reveal itself: use --commitment")
     raise typer.Exit(0 if holds else 1)
-
-
-def _reveal_from(source: str) -> Reveal:
-    """Read a reveal from a file, or ask a leaderboard: ``http://HOST/api/seasons/NAME``."""
-    from gnomon_board.leaderboard.commitment import Reveal
-
-    if not source.startswith(("http://", "https://")):
-        return Reveal.from_json(source)
-    from gnomon_board.http_client import HttpClient
-
-    base, _, name = source.rstrip("/").rpartition("/")
-    server = base.removesuffix("/api/seasons").removesuffix("/seasons")
-    season: Any = HttpClient(server, patience_s=5).get(f"/api/seasons/{name}")
-    return Reveal.of_season(season)

@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from gnomon.errors import GnomonError
-from gnomon_board.errors import LeaderboardError
+from gnomon_board.errors import LeaderboardError, wrong_field
 from gohr import parse
 from gohr.errors import RuleSyntaxError
 from gohr.experiments import RuleEntry, content_hash
@@ -52,48 +54,41 @@ def commit(season: str, rules: Sequence[RuleEntry], salt: str) -> str:
     return content_hash({"format": _FORMAT, "season": season, "salt": salt, "rules": texts})
 
 
-@dataclass(frozen=True)
-class Reveal:
-    """The reveal that a season publishes at its end.
+class RevealedRule(BaseModel):
+    """A rule of a season and its text; only hidden rules are committed to."""
+
+    model_config = ConfigDict(frozen=True)
+    name: str
+    text: str
+    visibility: str = "hidden"
+
+
+class Reveal(BaseModel):
+    """What a season publishes at its end, as the record at its address under ``/api`` has it.
 
     Parameters
     ----------
-    season : str
-        Its name.
+    name : str
+        Of the season.
     commitment : str
         As published before the season.
     salt : str
-    rules : tuple of RuleEntry
+    rules : list of RevealedRule
         The hidden rules, by the names under which they were played.
 
     Examples
     --------
-    >>> rules = (RuleEntry("s1-h01", "(*,*,*,*,p+1)"),)
-    >>> told = Reveal("s1", commit("s1", rules, "00"), "00", rules)
-    >>> told.holds, replace(told, salt="01").holds
-    (True, False)
+    >>> rules = [{"name": "s1-h01", "text": "(*,*,*,*,p+1)"}]
+    >>> told = {"name": "s1", "commitment": "2b2a...", "salt": "00", "rules": rules}
+    >>> Reveal.from_record(told).computed[:16]
+    '2b2a2646de651887'
     """
 
-    season: str
+    model_config = ConfigDict(frozen=True)
+    name: str
     commitment: str
     salt: str
-    rules: tuple[RuleEntry, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether salt and rules give the commitment."""
-        return commit(self.season, self.rules, self.salt) == self.commitment
-
-    def to_record(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
-        rules = [{"name": rule.name, "text": rule.text} for rule in self.rules]
-        return {
-            "format": _FORMAT,
-            "season": self.season,
-            "commitment": self.commitment,
-            "salt": self.salt,
-            "rules": rules,
-        }
+    rules: list[RevealedRule]
 
     @classmethod
     def from_json(cls, path: str | Path) -> Reveal:
@@ -101,12 +96,11 @@ class Reveal:
 
         Raises
         ------
-        LeaderboardError
+        GnomonError
             The file is not a reveal; one line that begins with its name.
         """
-        path = Path(path)
         try:
-            return cls.from_record(json.loads(path.read_bytes()))
+            return cls.from_record(json.loads(Path(path).read_bytes()))
         except OSError as error:
             raise LeaderboardError(f"{path}: cannot read this: {error.strerror}") from None
         except (ValueError, RecursionError):
@@ -116,52 +110,24 @@ class Reveal:
 
     @classmethod
     def from_record(cls, record: Any) -> Reveal:
-        """Read the output of :meth:`to_record`; raise GnomonError if it is not valid."""
+        """Read the reveal from the record of a season; raise GnomonError if it has none."""
         if not isinstance(record, Mapping):
             raise LeaderboardError(f"expected an object, found {type(record).__name__}")
-        if record.get("format") != _FORMAT:
-            found = str(record.get("format"))[:40]
-            raise LeaderboardError(f"field 'format': expected {_FORMAT}, found {found}")
-        for name in ("season", "commitment", "salt"):
-            if not isinstance(record.get(name), str):
-                raise LeaderboardError(f"field {name!r}: expected a text")
-        return cls(
-            record["season"],
-            record["commitment"],
-            record["salt"],
-            tuple(_rule(each) for each in _list(record.get("rules"))),
-        )
-
-    @classmethod
-    def of_season(cls, season: Any) -> Reveal:
-        """Read the reveal from the public record of a season; raise GnomonError if it has none."""
-        if not isinstance(season, Mapping) or not season.get("salt"):
+        if record.get("salt") is None:
             raise LeaderboardError("the season has not been revealed")
-        hidden = [
-            rule
-            for rule in _list(season.get("rules"))
-            if isinstance(rule, Mapping) and rule.get("visibility") == "hidden"
-        ]
-        named = {name: season.get(name) for name in ("commitment", "salt")}
-        return cls.from_record(
-            {"format": _FORMAT, "season": season.get("name"), "rules": hidden, **named}
-        )
+        try:
+            found = cls.model_validate(record)
+        except ValidationError as errors:
+            raise wrong_field(errors) from None
+        for rule in found.rules:
+            try:
+                parse(rule.text)
+            except RuleSyntaxError as error:
+                raise error.in_file(f"rule {rule.name[:64]!r}") from None
+        return found
 
-
-def _list(rules: Any) -> list[Any]:
-    if not isinstance(rules, list):
-        raise LeaderboardError("field 'rules': expected a list")
-    return rules
-
-
-def _rule(record: Any) -> RuleEntry:
-    """Read a rule, and check that its text parses."""
-    if not isinstance(record, Mapping) or not (
-        isinstance(record.get("name"), str) and isinstance(record.get("text"), str)
-    ):
-        raise LeaderboardError("field 'rules': expected objects with name and text")
-    try:
-        parse(record["text"])
-    except RuleSyntaxError as error:
-        raise error.in_file(f"rule {record['name'][:64]!r}") from None
-    return RuleEntry(record["name"], record["text"])
+    @property
+    def computed(self) -> str:
+        """The commitment that salt and rules give."""
+        hidden = [RuleEntry(x.name, x.text) for x in self.rules if x.visibility == "hidden"]
+        return commit(self.name, hidden, self.salt)

@@ -42,7 +42,7 @@ from gnomon_board.accounts import clean_text, note
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import Season, SeasonRule
 from gnomon_board.errors import Conflict, LeaderboardError, Missing, NotAllowed, wrong_field
-from gnomon_board.leaderboard.commitment import Reveal, commit, new_salt
+from gnomon_board.leaderboard.commitment import Reveal, RevealedRule, commit, new_salt
 from gnomon_board.leaderboard.drawn_rules import (
     ELEMENTS,
     Difficulty,
@@ -391,6 +391,9 @@ def reveal_season(session: Session, season: Season, *, early: bool = False) -> R
         season.closes_at = min(season.closes_at or moment, moment)
         season.touch()
         note(session, "season revealed", "season", season.id, name=season.name)
-    hidden = [rule for rule in season.rules if rule.visibility == "hidden"]
-    rules = tuple(RuleEntry(rule.name, rule.text) for rule in hidden)
-    return Reveal(season.name, season.commitment, str(season.salt), rules)
+    return Reveal(
+        name=season.name,
+        commitment=season.commitment,
+        salt=str(season.salt),
+        rules=[RevealedRule(name=rule.name, text=rule.text) for rule in season.rules],
+    )

@@ -13,12 +13,10 @@ from .series import PointsPlan as PointsPlan
 from .series import SeriesPlan as SeriesPlan
 from .series import SeriesTerms as SeriesTerms
 from .session import END_WORDS as END_WORDS
-from .session import OUTCOME_WORDS as OUTCOME_WORDS
 from .session import Attempt as Attempt
 from .session import ClientTimes as ClientTimes
 from .session import PlayError as PlayError
 from .session import PlaySession as PlaySession
-from .session import PlayView as PlayView
 from .terminal import play_in_terminal as play_in_terminal
 from .transcripts import PlayedGame as PlayedGame
 from .transcripts import PlayedSeries as PlayedSeries
@@ -26,6 +24,8 @@ from .transcripts import boards_text as boards_text
 from .transcripts import read_transcripts as read_transcripts
 from .transcripts import score_series as score_series
 from .transcripts import transcript_text as transcript_text
+from .view import OUTCOME_WORDS as OUTCOME_WORDS
+from .view import PlayView as PlayView
 
 __all__ = [
     "END_WORDS",

@@ -11,26 +11,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from gnomon.errors import GnomonError
-from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
+from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
 from gohr.game.interpreted_boards import InterpretedBoards
-from gohr.game.outcomes import (
-    ACCEPTED,
-    CLEARED,
-    DENIED,
-    EMPTY_CELL,
-    EPISODE_OVER,
-    IMMOVABLE,
-    IN_PROGRESS,
-    STALEMATE,
-)
+from gohr.game.outcomes import ACCEPTED, CLEARED, IN_PROGRESS, STALEMATE
 from gohr.people.mastery import attempts_to_master
 from gohr.people.series import Game
+from gohr.people.view import PlayView
 from gohr.playing import Replay, TrialInPlay, TrialLog, replay
 from gohr.rules.parser import parse
 
@@ -39,14 +31,7 @@ BoardEnd = Literal["", "cleared", "stalemate", "cut off", "given up", "mastered"
 #: Ends of a board that earn its points.
 _PAID = ("cleared", "stalemate", "mastered")
 
-#: Replies to an attempt, and the ends of an episode, as shown to people.
-OUTCOME_WORDS = {
-    ACCEPTED: "accepted",
-    EMPTY_CELL: "empty cell",
-    DENIED: "denied",
-    IMMOVABLE: "immovable",
-    EPISODE_OVER: "after the end",
-}
+#: Ends of an episode, as shown to people.
 END_WORDS: dict[int, BoardEnd] = {
     IN_PROGRESS: "cut off",
     CLEARED: "cleared",
@@ -131,68 +116,6 @@ class Attempt:
     def counts(self) -> bool:
         """Whether it is a success or an error; an accepted pick is neither."""
         return not (self.bucket is None and self.accepted)
-
-
-# Its docstring is the description in the schema of the interface: an example is at PlaySession.
-@dataclass(frozen=True, slots=True)
-class PlayView:
-    """All that a player may see: the board, the attempts so far, and the state of the game.
-
-    It contains neither the rule nor anything that only the rule could reveal: no permitted move, no
-    counter, no seed.
-
-    Parameters
-    ----------
-    rule : str
-        The name or alias.
-    state : {"playing", "board over", "ended"}
-    end : str
-        How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up`` or
-        ``mastered``; empty while it is in progress.
-    episode, episodes : int
-        Which board, from 1, and of how many.
-    attempts_left : int
-        Before the board is cut off.
-    pieces : tuple of mappings
-        ``cell, shape, color`` of the pieces that are left; with fixed feedback also ``movable``.
-    removed : tuple of mappings
-        ``cell, shape, color, bucket, order`` of the pieces that were removed: the memory aid.
-    attempts : tuple of mappings
-        ``number, cell, shape, color, bucket, outcome`` on this board, the first one first.
-    errors, errors_here, moves : int
-        Errors so far, on this board, and accepted attempts so far.
-    streak : int
-        Accepted attempts in a row, up to now.
-    mastered : bool
-        Whether there were ten in a row at any time; false where a streak ends the series, which
-        ``end`` then indicates.
-    may : tuple of {"next", "give up", "pick"}
-        Other actions that are possible now.
-    points : mapping or None
-        If the plan has points: ``total`` of the series so far; ``board_least`` and ``board_most``,
-        which this board can still earn.
-    """
-
-    rule: str
-    state: Literal["playing", "board over", "ended"]
-    end: str
-    episode: int
-    episodes: int
-    attempts_left: int
-    pieces: tuple[dict[str, Any], ...]
-    removed: tuple[dict[str, Any], ...]
-    attempts: tuple[dict[str, Any], ...]
-    errors: int
-    errors_here: int
-    moves: int
-    streak: int
-    mastered: bool
-    may: tuple[Literal["next", "give up", "pick"], ...] = ()
-    points: dict[str, int] | None = None
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the view as JSON can hold it."""
-        return asdict(self)
 
 
 class PlaySession:
@@ -513,60 +436,9 @@ class PlaySession:
 
     def view(self) -> PlayView:
         """Return all that the player may see now."""
-        here, good, errors = self.here(), self.successes, self.errors_by_board()
-        terms, points = self.game.terms, None
-        dealt = {piece.pos: piece for piece in self.board(self.episode).pieces}
-        moved = [made for made in here if made.accepted and made.bucket is not None]
-        left = dealt.keys() - {made.cell for made in moved}
-        movable = self.movable_cells()
-        if terms.points is not None:
-            points = {
-                "total": sum(self.points_by_board()),
-                "board_least": terms.points.points(math.inf),
-                "board_most": terms.points.points(self.costs_by_board()[self.episode]),
-            }
-        return PlayView(
-            rule=self.game.rule_name,
-            state=self.state,
-            end=self.end,
-            episode=self.n_boards,
-            episodes=self.game.episodes,
-            attempts_left=self.game.horizon - len(here),
-            pieces=tuple(
-                _shown(cell, piece) | ({"movable": cell in movable} if self.is_fixed else {})
-                for cell, piece in dealt.items()
-                if cell in left
-            ),
-            removed=tuple(
-                _shown(made.cell, dealt[made.cell]) | {"bucket": made.bucket, "order": order}
-                for order, made in enumerate(moved, 1)
-            ),
-            attempts=tuple(
-                {
-                    "number": made.number,
-                    **_shown(made.cell, dealt.get(made.cell)),
-                    "bucket": made.bucket,
-                    "outcome": OUTCOME_WORDS[made.outcome] if made.counts else "movable",
-                }
-                for made in here
-            ),
-            errors=sum(errors),
-            errors_here=errors[self.episode],
-            moves=sum(good),
-            streak=next((i for i, each in enumerate(reversed(good)) if not each), len(good)),
-            mastered=terms.mastery is None and math.isfinite(attempts_to_master(good)),
-            may=self.may,
-            points=points,
-        )
+        return PlayView.of(self)
 
 
 def _action(cell: int, bucket: int | None) -> int:
     """Return an attempt as the log has it."""
     return N_BUCKETS * (cell - 1) + (bucket or 0)
-
-
-def _shown(cell: int, piece: Piece | None) -> dict[str, Any]:
-    """Return a piece as its player sees it: ``cell, shape, color``."""
-    if piece is None:
-        return {"cell": cell, "shape": None, "color": None}
-    return {"cell": cell, "shape": piece.shape, "color": piece.color}

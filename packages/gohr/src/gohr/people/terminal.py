@@ -13,7 +13,8 @@ from rich.text import Text
 
 from gnomon.errors import counted
 from gohr.people.baselines import Yardstick
-from gohr.people.session import PlayError, PlaySession, PlayView
+from gohr.people.session import PlayError, PlaySession
+from gohr.people.view import PlayView
 
 _SIGNS = {"SQUARE": "■", "STAR": "★", "CIRCLE": "●", "TRIANGLE": "▲"}
 _STYLES = {"RED": "red", "BLACK": "default", "BLUE": "blue", "YELLOW": "yellow"}

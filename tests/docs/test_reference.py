@@ -21,7 +21,7 @@ from gnomon.stats import metric_named, summarize_runs
 from gohr import game, play
 from gohr.experiments import METRICS as SCORES
 from gohr.experiments import attempt_columns, available_suites, load_suite
-from gohr.learners import available_learners, learner_fields, make_learner
+from gohr.learners import available_learners, learner_kinds, make_learner
 from gohr.rules import FAMILIES, TAGS, available_rules, load_rule
 
 ROOT = Path(__file__).parents[2]
@@ -136,12 +136,13 @@ def test_every_column_of_the_attempts_is_documented():
 def test_every_learner_has_its_settings_and_defaults(kind):
     text = section("gohr/learners.md", f"`{kind}`")
     documented = rows(text)
-    for name, field in learner_fields(kind).items():
-        default = json.dumps(field.default)
+    settings = learner_kinds(kind)[0].settings
+    for field in settings:
+        name, default = field.name, json.dumps(field.default)
         assert re.search(rf"\| `?{re.escape(default)}`? \|", documented.get(name, "")), name
         for choice in field.choices:
             assert f'`"{choice}"`' in text
-    assert set(documented) == set(learner_fields(kind))
+    assert set(documented) == {field.name for field in settings}
 
 
 def test_every_statistical_metric_and_method_is_documented():

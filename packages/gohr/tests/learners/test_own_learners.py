@@ -21,7 +21,6 @@ from gohr.learners import (
     Range,
     available_learners,
     is_shown_the_rule,
-    learner_fields,
     learner_kinds,
     make_learner,
 )
@@ -213,8 +212,8 @@ def test_a_class_and_an_instance_are_what_their_settings_say():
 def test_a_plain_class_has_settings_too_and_an_instance_must_keep_them(folder):
     import own_for_test
 
-    fields = learner_fields("own_for_test:Plain")
-    assert {name: (x.type, x.default) for name, x in fields.items()} == {
+    (kind,) = learner_kinds("own_for_test:Plain")
+    assert {x.name: (x.type, x.default) for x in kind.settings} == {
         "greed": (float, 0.5),
         "needed": (str, None),
     }

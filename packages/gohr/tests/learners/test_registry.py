@@ -8,7 +8,7 @@ import pytest
 from gnomon.errors import GnomonError, UnknownNameError
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, BoardSpec
-from gohr.learners import Learner, available_learners, learner_fields, make_learner
+from gohr.learners import Learner, available_learners, learner_kinds, make_learner
 
 #: What some kinds cannot do without.
 NEEDED = {"process": {"command": "some program"}}
@@ -24,9 +24,7 @@ def test_every_kind_can_be_made_and_with_its_own_defaults(kind):
         pytest.skip("stable_baselines3 and sb3_contrib are not installed (extra rl)")
     needed = NEEDED.get(kind, {})
     assert isinstance(make(kind, **needed), Learner)
-    fields = learner_fields(kind)
-    assert all(name == field.name for name, field in fields.items())
-    make(kind, **{name: field.default for name, field in fields.items()} | needed)
+    make(kind, **{field.name: field.default for field in learner_kinds(kind)[0].settings} | needed)
 
 
 @pytest.mark.parametrize("kind", NEEDED)
@@ -43,12 +41,12 @@ def test_settings_arrive():
 
 
 def test_fields_tell_types_and_defaults():
-    fields = learner_fields("linear_dqn")
+    fields = {field.name: field for field in learner_kinds("linear_dqn")[0].settings}
     assert (fields["learning_rate"].type, fields["learning_rate"].default) == (float, 0.03)
     assert (fields["buffer_size"].type, fields["buffer_size"].default) == (int, 1000)
     assert (fields["plays_on"].type, fields["plays_on"].default) == (bool, False)
     assert fields["tie_break"].choices == ("random", "first")
-    assert not learner_fields("uniform")
+    assert not learner_kinds("uniform")[0].settings
 
 
 def test_an_unknown_kind_is_told_with_the_nearest():
@@ -92,10 +90,10 @@ def test_palettes_that_a_learner_cannot_take_are_the_user_s_to_mend():
 def test_listing_and_making_compile_nothing():
     code = (
         "import sys, numpy; from gohr.game.board import *\n"
-        "from gohr.learners import available_learners, learner_fields, make_learner\n"
+        "from gohr.learners import available_learners, learner_kinds, make_learner\n"
         f"needed = {NEEDED}\n"
         "for kind in available_learners():\n"
-        "    learner_fields(kind)\n"
+        "    learner_kinds(kind)\n"
         "    if kind != 'sb3':\n"
         "        rng = numpy.random.default_rng(0)\n"
         "        make_learner(kind, DEFAULT_SPEC, rng=rng, **needed.get(kind, {}))\n"

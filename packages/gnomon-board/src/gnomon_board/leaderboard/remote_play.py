@@ -24,7 +24,7 @@ from gnomon_board.leaderboard.remote_game import MAX_MOVES, Move, Reply
 from gohr import BoardSpec, Learner
 from gohr.experiments import LearnerEntry, Progress, season_board_spec
 from gohr.game import ACCEPTED, EPISODE_OVER, IN_PROGRESS, N_BUCKETS, N_CELLS
-from gohr.learners import Observation, Transition, is_shown_the_rule, learner_fields
+from gohr.learners import Observation, Transition, is_shown_the_rule, learner_kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def play_remotely(
     GnomonError
         The plan cannot be played, or the server refuses or cannot be reached.
     """
-    learner_fields(plan.learner.kind)  # reject an unknown kind before the server makes an entry
+    learner_kinds(plan.learner.kind)  # reject an unknown kind before the server makes an entry
     if is_shown_the_rule(plan.learner.kind):
         raise LeaderboardError(
             f"learner {plan.learner.kind!r} must be shown the rule, and the server keeps it"

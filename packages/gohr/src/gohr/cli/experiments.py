@@ -6,11 +6,12 @@ import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gnomon.cli import Answer, JsonOption, answering
+from gnomon.errors import GnomonWarning
 
 if TYPE_CHECKING:
     from gohr.experiments.config.experiment_config import ExperimentConfig
@@ -91,16 +92,17 @@ def play(
 ) -> RunSummary:
     """Run with a bar, and say what came of it; Ctrl-C keeps what has been played."""
     from gnomon.cli import bar_of
-    from gohr.errors import StuckRuleWarning
     from gohr.experiments import run
-    from gohr.experiments.trial import stuck_as_dealt
 
-    # Before the first trial: the answer has the other warnings of a run in the end.
-    for warning in filter(None, (stuck_as_dealt(config, rule) for rule in config.rules)):
-        answer.warn(warning)
+    def warn(message: Warning | str, *_: Any, **__: Any) -> None:
+        answer.warn(str(message))
+
     try:
         with bar_of("trials") as progress, warnings.catch_warnings():
-            warnings.simplefilter("ignore", StuckRuleWarning)
+            # Before the first trial, and not after the last.
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", GnomonWarning)
+            warnings.showwarning = warn
             summary = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
         answer.warn(f"stopped; what was played is in {out}, and the same command goes on")

@@ -11,7 +11,6 @@ import typer
 
 from gnomon.cli import JsonOption, answering, message
 from gnomon.errors import GnomonError, visible
-from gohr.errors import RuleSyntaxError
 
 
 def learners(
@@ -46,6 +45,7 @@ def play(
 
     from rich.console import Console
 
+    from gohr.experiments import RuleEntry
     from gohr.people.baselines import baseline_curves
     from gohr.people.series import Game
     from gohr.people.session import PlaySession
@@ -55,7 +55,7 @@ def play(
     with answering("play", as_json=as_json) as answer:
         seed = secrets.randbits(32) if seed is None else seed
         shown = Path(rule).stem
-        game = Game(shown, _rule_text(rule), seed, boards, horizon)
+        game = Game(shown, RuleEntry(rule).found(Path()).text, seed, boards, horizon)
         session = PlaySession(game)
         # The game is talk; what came of it is the answer.
         console = Console(stderr=as_json, highlight=False, markup=False)
@@ -83,21 +83,6 @@ def _new_file(path: Path) -> TextIO:
     except OSError as error:
         why = f"cannot be written ({error.strerror}); name another file"
     raise GnomonError(f"--transcript {path}: {why}")
-
-
-def _rule_text(rule: str) -> str:
-    """Return the text of a rule that parses and whose orders exist."""
-    from gohr.rules.catalogue import read_rule_text
-    from gohr.rules.linter import check_playable
-    from gohr.rules.parser import parse
-
-    text = read_rule_text(rule)
-    try:
-        rule_set = parse(text)
-    except RuleSyntaxError as error:
-        raise error.in_file(rule) from None
-    check_playable(rule_set, rule)
-    return text
 
 
 def _ask(prompt: str) -> str:

@@ -14,7 +14,6 @@ from .registry import LearnerKind as LearnerKind
 from .registry import LearnerKinds as LearnerKinds
 from .registry import available_learners as available_learners
 from .registry import is_shown_the_rule as is_shown_the_rule
-from .registry import learner_fields as learner_fields
 from .registry import learner_kinds as learner_kinds
 from .registry import make_learner as make_learner
 from .reinforce import Reinforce as Reinforce
@@ -42,7 +41,6 @@ __all__ = [
     "available_learners",
     "chance_of_success",
     "is_shown_the_rule",
-    "learner_fields",
     "learner_kinds",
     "make_learner",
     "regret",

@@ -176,8 +176,9 @@ def learner_kinds(*kinds: str) -> LearnerKinds:
 
     Examples
     --------
-    >>> learner_kinds("frugal")[0].origin
-    'built-in'
+    >>> [kind] = learner_kinds("linear_dqn")
+    >>> kind.origin, kind.settings[3].name, kind.settings[3].choices
+    ('built-in', 'actions', ('all', 'occupied'))
     """
     found, warned = [], []
     for kind in kinds or available_learners():
@@ -195,28 +196,14 @@ def learner_kind(kind: str) -> LearnerKind:
     learner = _learner_class(kind)
     origin = "built-in" if kind in _BUILT_IN else "own" if ":" in kind else "entry point"
     sentence = " ".join((inspect.getdoc(learner) or "").partition("\n\n")[0].split())
-    fields = tuple(learner_fields(kind).values())
+    fields = tuple(_fields_of(kind).values())
     return LearnerKind(
         kind, learner.__name__, origin, learner_version(kind), learner.reveal, sentence, fields
     )
 
 
-def learner_fields(kind: str) -> Mapping[str, LearnerField]:
-    """Return the settings of a kind of learner, by name.
-
-    Raises
-    ------
-    UnknownNameError
-        If the kind does not exist; the message has the nearest names.
-    ConfigError
-        If a class of one's own is not there, is no learner, or has a parameter that cannot be one.
-
-    Examples
-    --------
-    >>> field = learner_fields("linear_dqn")["actions"]
-    >>> field.default, field.choices
-    ('all', ('all', 'occupied'))
-    """
+def _fields_of(kind: str) -> Mapping[str, LearnerField]:
+    """Return the settings of a kind of learner, by name."""
     learner = _learner_class(kind)
     try:
         return settings_of(learner)
@@ -300,7 +287,7 @@ def make_learner(
     rng : numpy.random.Generator
         The learner's only source of randomness, and its own.
     **settings : bool, int, float or str
-        Settings that differ from their defaults; :func:`learner_fields` lists them.
+        Settings that differ from their defaults; :func:`learner_kinds` lists them.
 
     Returns
     -------
@@ -324,7 +311,7 @@ def make_learner(
     gohr.errors.ConfigError: learner 'linear_dqn': unknown field 'gama'; did you mean 'gamma'?
     """
     kind = kind if isinstance(kind, str) else kind_of(kind)
-    fields = learner_fields(kind)
+    fields = _fields_of(kind)
     try:
         for name in settings:
             if name not in fields:

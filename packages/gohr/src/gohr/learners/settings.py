@@ -93,8 +93,8 @@ class LearnerField:
 
     Examples
     --------
-    >>> from gohr.learners import learner_fields
-    >>> learner_fields("linear_dqn")["learning_rate"].type
+    >>> from gohr.learners import learner_kinds
+    >>> learner_kinds("linear_dqn")[0].settings[0].type
     <class 'float'>
     """
 

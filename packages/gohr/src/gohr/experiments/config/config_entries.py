@@ -253,7 +253,7 @@ def learner_fields_of(learner: object) -> object:
 def _table_of(learner: object) -> object:
     """Return the table of a class or an instance of a learner."""
     from gohr.learners.base import Learner
-    from gohr.learners.registry import kind_of, learner_fields
+    from gohr.learners.registry import kind_of, learner_kind
 
     if isinstance(learner, type):
         return {"kind": kind_of(learner)}
@@ -261,7 +261,9 @@ def _table_of(learner: object) -> object:
         return learner
     kind = kind_of(type(learner))
     try:
-        return {"kind": kind} | {name: getattr(learner, name) for name in learner_fields(kind)}
+        return {"kind": kind} | {
+            x.name: getattr(learner, x.name) for x in learner_kind(kind).settings
+        }
     except AttributeError as error:
         raise ConfigError(
             f"learner {kind!r}: expected an instance to keep its setting {error.name!r} as an "

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
-from gnomon.scores.columns import Cells, Flags, IntArray, Rows, rows_of_arrays, rows_of_records
+from gnomon.scores.columns import Cells, Flags, IntArray, Rows
 from gnomon.scores.columns import FloatArray as FloatArray
+from gnomon.scores.frames import rows_of_arrays, rows_of_records
 from gnomon.scores.items import ItemScores, check_clusters
 from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, numbered, tidy_rows
 

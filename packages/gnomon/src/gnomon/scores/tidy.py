@@ -243,7 +243,7 @@ def usual_columns(
         candidates = [x for x in raw.names if role_of(x) == role and x not in named.values()]
         if role == "score":
             empty = [name for name in candidates if as_texts(raw[name]).missing.all()]
-            numeric = [name for name in candidates if are_numbers(raw[name])]
+            numeric = [x for x in candidates if are_numbers(raw[x]) or _are_truths(raw[x])]
             # One that only begins as numbers do has wrong cells, which reading it will name.
             candidates = numeric or empty or [x for x in candidates if _has_numbers(raw[x])]
         candidates = [name for name in candidates if name == role] or candidates
@@ -270,6 +270,13 @@ def are_numbers(column: Column) -> bool:
         return column.dtype.kind in "iuf"
     found = [_number(name) for name in column.names]
     return None not in found and any(number == number for number in found)
+
+
+def _are_truths(column: Column) -> bool:
+    """Return whether a column holds true and false, as texts perhaps."""
+    if not isinstance(column, Texts):
+        return column.dtype.kind == "b"
+    return {name.strip().lower() for name in column.names} <= {*TRUTHS, *MISSING_TEXTS}
 
 
 def matching_rows(raw: Rows, where: Mapping[str, Any], origin: Origin) -> Flags:
@@ -329,7 +336,7 @@ def _numbers(raw: Column, name: str, origin: Origin) -> FloatArray:
             raise origin.error_at([0], name, f"expected a number, found {found!r}")
         return raw.astype(np.float64, copy=False)
     plain = [text.strip().lower() for text in raw.names]
-    if name == "score" and all(text in TRUTHS or text in MISSING_TEXTS for text in plain):
+    if name == "score" and _are_truths(raw):
         return raw.mapped([TRUTHS.get(text, np.nan) for text in plain])
     percent = [text.endswith("%") for text in plain if text not in MISSING_TEXTS]
     if any(percent) and all(percent):

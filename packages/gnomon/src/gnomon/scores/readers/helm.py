@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import ScoreDataError, counted, joined, note, option
-from gnomon.scores.readers.files import JsonParts, json_content, json_object, mapping_at
+from gnomon.scores.readers.json_files import JsonParts, json_content, json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.samples import (
     Log,

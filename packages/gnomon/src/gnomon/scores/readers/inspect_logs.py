@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import GnomonError, ScoreDataError, counted, note, option
-from gnomon.scores.readers.files import JsonParts, json_of, mapping_at
+from gnomon.scores.readers.json_files import JsonParts, json_of, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.samples import (
     Log,

@@ -20,7 +20,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, listed, note, option
 from gnomon.scores.columns import Rows, Texts
-from gnomon.scores.readers.files import json_lines, json_object, mapping_at
+from gnomon.scores.readers.json_files import json_lines, json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.samples import (
     Log,

@@ -9,17 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.columns import Rows, rows_of_frame, rows_of_records
-from gnomon.scores.readers.files import (
-    JSON_LINES,
-    PARQUET,
-    ending,
-    header_names,
-    is_table,
-    json_content,
-    json_lines,
-    read_columns,
-)
+from gnomon.scores.columns import Rows
+from gnomon.scores.frames import rows_of_frame, rows_of_records
+from gnomon.scores.readers.files import PARQUET, ending, header_names, is_table, read_columns
+from gnomon.scores.readers.json_files import JSON_LINES, json_content, json_lines
 from gnomon.scores.tidy import Origin, role_of
 
 

@@ -23,13 +23,13 @@ from gnomon.errors import (
     joined,
     listed,
     note,
-    option,
     several,
     shortened,
 )
 from gnomon.files import write_atomically
 from gnomon.scores.columns import Column, Rows, Texts
-from gnomon.scores.readers.files import JSON_LINES, are_summaries, reported_number
+from gnomon.scores.readers.files import are_summaries, reported_number
+from gnomon.scores.readers.json_files import JSON_LINES
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
@@ -37,7 +37,6 @@ from gnomon.scores.tidy import (
     PERHAPS_ITEMS,
     REQUIRED,
     SPECIAL,
-    TRUTHS,
     Origin,
     are_numbers,
     missing_columns,
@@ -166,7 +165,9 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
         rows = _with_single(rows, source)
     if not {"algorithm", "task", "score"} <= set(rows.names):
         raise missing_columns(raw, origin, rows.names)
-    _say_usual(raw, rows, named, origin)
+    roles = [x for x in ("algorithm", "task", "run", "step", "score") if x in rows]
+    usual = {role: next((x for x in raw.names if role_of(x) == role), None) for role in roles}
+    _say({x: y for x, y in usual.items() if y and x not in (*raw.names, *named)}, origin)
     rows = tidy_rows(rows, origin, where, wanted.within_run)
     if not len(rows):
         raise origin.error("expected rows of scores, found none")
@@ -199,16 +200,12 @@ def _with_single(raw: Rows, source: Source) -> Rows:
     return raw.with_columns({absent[0]: Texts.repeated(source.stem, len(raw))})
 
 
-def _say_usual(raw: Rows, rows: Rows, named: Mapping[str, str], origin: Origin) -> None:
-    """Note which columns were recognised by their usual names."""
-    roles = [x for x in ("algorithm", "task", "run", "step", "score") if x in rows]
-    roles = [role for role in roles if role not in raw and role not in named]
-    usual = {role: next((x for x in raw.names if role_of(x) == role), None) for role in roles}
-    found = {role: name for role, name in usual.items() if name is not None}
-    if found:
-        columns = joined([repr(name) for name in found.values()])
-        what = f"column {columns} is" if len(found) == 1 else f"columns {columns} are"
-        note(f"{origin.name}: {what} read as {joined([*found])}")
+def _say(columns: Mapping[str, str], origin: Origin) -> None:
+    """Note which columns were recognised by usual names, by what they are read as."""
+    if columns:
+        shown = joined([repr(name) for name in columns.values()])
+        what = f"column {shown} is" if len(columns) == 1 else f"columns {shown} are"
+        note(f"{origin.name}: {what} read as {joined([*columns])}")
 
 
 def _about(rows: Rows, origin: Origin) -> tuple[dict[str, str], Rows]:
@@ -245,35 +242,27 @@ def _read_items(source: Source, wanted: ReadRequest) -> ScoreTable:
         found = [lower[name] for name in _OF_ITEMS[role] if name in lower]
         if role not in named and found:
             named[role] = found[0]
-    named["score"] = score = _score_of_items(raw, wanted, named, lower, origin)
-    missing = [role for role in ("algorithm", "task") if role not in named]
-    if missing:
+    usual = [lower[name] for name in _OF_ITEMS["score"] if name in lower]
+    if wanted.metric or "score" in named or not usual:
+        score = chosen_score(raw, wanted.metric, named, list(named.values()), origin)
+    elif len(usual) > 1 and usual[0] != "score":
+        raise origin.error(several(usual))
+    else:
+        score = usual[0]
+    named["score"] = score
+    if not {"algorithm", "task"} <= named.keys():
         raise missing_columns(raw, origin, named)
     rows = renamed_columns(_with_subtasks(raw, named), named, origin)
     if "run" not in rows:
         rows = rows.with_columns({"run": np.ones(len(rows), np.int64)})
-    rows = tidy_rows(rows.with_columns({"score": _truths(rows["score"])}), origin, wanted.where)
-    _say_items(named, wanted, origin)
+    rows = tidy_rows(rows, origin, wanted.where)
+    plain = {"algorithm": "model", "task": "item", "run": "epoch", "score": "score"}
+    known = (*SPECIAL, *plain.values(), "correct", *wanted.columns.values(), wanted.metric)
+    _say({plain[role]: x for role, x in named.items() if x not in known}, origin)
     if not len(rows):
         raise origin.error("expected rows of scores, found none")
     about = origin.provenance("items")
     return ScoreTable(rows, score, None, wanted.is_higher_better, about, units="items")
-
-
-def _score_of_items(
-    raw: Rows, wanted: ReadRequest, named: Mapping[str, str], lower: Mapping[str, str],
-    origin: Origin,
-) -> str:  # fmt: skip
-    """Return the column of scores: as it is named, else by its usual name, else by its numbers."""
-    usual = [lower[name] for name in _OF_ITEMS["score"] if name in lower]
-    if wanted.metric is None and "score" not in named and usual:
-        if len(usual) > 1 and usual[0] != "score":
-            message = (
-                f"expected one score; found {joined(usual)}: {option(metric=usual[0])} names the"
-            )
-            raise origin.error(f"{message} first")
-        return usual[0]
-    return chosen_score(raw, wanted.metric, named, list(named.values()), origin)
 
 
 def _with_subtasks(raw: Rows, named: dict[str, str]) -> Rows:
@@ -288,26 +277,6 @@ def _with_subtasks(raw: Rows, named: dict[str, str]) -> Rows:
         names = [f"{subtask}/{item}" for item, subtask in zip(items, subtasks, strict=True)]
         raw = raw.with_columns({named["task"]: Texts.of(names)})
     return raw
-
-
-def _truths(score: Column) -> Column:
-    """Return a column of truth values as 1 and 0, and any other as it is."""
-    if not isinstance(score, Texts):
-        return score.astype(np.float64)
-    plain = [name.strip().lower() for name in score.names]
-    if not any(name in TRUTHS for name in plain):
-        return score
-    names = [f"{TRUTHS[x]:g}" if x in TRUTHS else x for x in plain]
-    return Texts.merged(score.codes, list(names))
-
-
-def _say_items(named: Mapping[str, str], wanted: ReadRequest, origin: Origin) -> None:
-    """Note which columns were recognised by synonyms."""
-    plain = {"algorithm": "model", "task": "item", "run": "epoch", "score": "score"}
-    said = (*SPECIAL, *plain.values(), "correct", *wanted.columns.values(), wanted.metric)
-    odd = [f"{name!r} as {plain[role]}" for role, name in named.items() if name not in said]
-    if odd:
-        note(f"{origin.name}: columns read by their names: {joined(odd)}")
 
 
 def chosen_score(

@@ -46,8 +46,8 @@ def test_usual_names_are_said(tmp_path):
     with pytest.warns(DegenerateScoresWarning) as caught:
         read_scores(path)
     assert str(caught[0].message) == (
-        "items.csv: columns read by their names: 'model_id' as model, 'question_id' as item and "
-        "'passed' as score"
+        "items.csv: columns 'model_id', 'question_id' and 'passed' are read as model, item and "
+        "score"
     )
 
 

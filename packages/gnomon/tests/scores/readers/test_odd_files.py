@@ -1,0 +1,127 @@
+"""Files as spreadsheets, data frames, trackers and trainers write them: read right, or refused."""
+
+import gzip
+import io
+import json
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores import read_scores
+
+pd = pytest.importorskip("pandas")
+
+HEADER = "algorithm,task,run,score\n"
+ROWS = "ppo,pong,0,1.5\nppo,pong,1,2.5\n"
+FRAME = pd.read_csv(io.StringIO(HEADER + ROWS))
+CURVE = "algorithm,task,run,{},score\nppo,pong,0,1,9\nppo,pong,0,2,1.5\nppo,pong,1,2,2.5\n"
+
+
+def read(folder, name, content, **options):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return read_scores(path, **options)
+
+
+RIGHT = {
+    "index.csv": FRAME.to_csv(),
+    "index of keys.csv": FRAME.set_index(["algorithm", "task", "run"]).to_csv(),
+    "semicolons.csv": (HEADER + ROWS).replace(",", ";").replace(".", ","),
+    "tabs.txt": (HEADER + ROWS).replace(",", "\t"),
+    "excel.csv": " Algorithm ,Task,Seed #,Score (%)\nppo,pong,0,1.5%\nppo,pong,1,2.5%\n",
+    "unicode text.txt": (HEADER + ROWS).replace(",", "\t").encode("utf-16"),
+    "packed.csv.gz": gzip.compress((HEADER + ROWS).encode()),
+    "packed.jsonl.gz": gzip.compress(FRAME.to_json(orient="records", lines=True).encode()),
+    "empty lines.csv": "\n\n" + HEADER + "\n" + ROWS.replace("\n", "\n\n") + ",,,\n",
+    "blanks.csv": (HEADER + ROWS).replace(",", ", "),
+    "nothing.csv": HEADER + ROWS + "".join(f"ppo,pong,{x},{x}\n" for x in ("N/A", "#N/A", "-")),
+    "runs.csv": "algorithm,task,seed_0,seed_1\nppo,pong,1.5,2.5\n",
+    "numbered runs.csv": "algorithm,task,0,1\nppo,pong,1.5,2.5\n",
+    "wandb.csv": '"Name","State","env_id","exp_name","seed","charts/episodic_return"\n'
+    '"a","finished","pong","ppo","1","1.5"\n"b","finished","pong","ppo","2","2.5"\n',
+    "lines.json": FRAME.to_json(orient="records", lines=True),
+    **{f"{x}.json": FRAME.to_json(orient=x) for x in ("split", "index", "columns", "table")},
+    **{
+        f"{step}.csv": CURVE.format(step)
+        for step in ("Env Steps", "frames", "timesteps_total", "iteration", "num_env_steps")
+    },
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_files_of_many_tools_are_read(tmp_path, name):
+    assert read(tmp_path, name, RIGHT[name]).last_step().runs("ppo", "pong").tolist() == [1.5, 2.5]
+
+
+def test_a_success_may_be_true_or_false(tmp_path):
+    table = read(tmp_path, "s.csv", "agent,env,seed,success\nppo,pong,0,True\nppo,pong,1,false\n")
+    assert table.runs("ppo", "pong").tolist() == [1.0, 0.0]
+
+
+REFUSED = {
+    "sheet.xlsx": (b"PK\3\4", "pandas.read_excel"),
+    "frame.feather": (b"ARROW1\0", "pass the data frame"),
+    "table.md": ("| algorithm | score |\n", "copy the table to a CSV file"),
+    "archive.zip": (b"PK\3\4", "unpack this archive"),
+    "cut.csv.gz": (gzip.compress((HEADER + ROWS * 99).encode())[:40], "packed data are damaged"),
+    "latin.csv": ((HEADER + "M\xfcller,pong,0,1\n").encode("latin-1"), "save the file as UTF-8"),
+    "thousands.csv": (HEADER + 'ppo,pong,0,"1,234.5"\n', "no comma between thousands"),
+    "partly.csv": (HEADER + "ppo,pong,0,85%\nppo,pong,1,0.8\n", "line 2, .* found '85%'"),
+    "headings.csv": (",pong,pong\n,s0,s1\nppo,1,2\n", "columns of different names"),
+    "melted.csv": (
+        "algorithm,variable,value\nppo,pong,1\nppo,ant,2\n",
+        "missing columns 'task', 'score'",
+    ),
+    "values.json": (FRAME.to_json(orient="values"), "the nearest format is records"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_other_files_are_refused_with_the_cause(tmp_path, name):
+    content, said = REFUSED[name]
+    with pytest.raises(ScoreDataError, match=said) as error:
+        read(tmp_path, name, content)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", ["inspect", "helm"])
+def test_large_logs_are_read_sample_by_sample(tmp_path, kind):
+    padding = [{"role": "user", "content": "x" * 200} for _ in range(100)]
+    if kind == "inspect":
+        samples = [
+            {
+                "id": i,
+                "epoch": 1,
+                "input": "?",
+                "scores": {"match": {"value": "C"}},
+                "more": padding,
+            }
+            for i in range(300)
+        ]
+        about = {"model": "m", "task": "t", "dataset": {}, "config": {}}
+        log = {"status": "success", "eval": about, "samples": samples}
+        path = tmp_path / "log.json"
+    else:
+        stats = [{"name": {"name": "em", "split": "test"}, "mean": 1.0}]
+        log = [{"instance_id": f"id{i}", "stats": stats, "more": padding} for i in range(300)]
+        spec = {"name": "quiz:model=m", "adapter_spec": {"model": "m"}}
+        (tmp_path / "run_spec.json").write_text(json.dumps(spec))
+        path = tmp_path / "per_instance_stats.json"
+    path.write_text(json.dumps(log))
+    del log
+    size = path.stat().st_size
+    tracemalloc.start()
+    table = read_scores(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.nanmean(table.item_scores.matrix()) == 1.0
+    assert len(table.tasks) == 300
+    assert peak < 0.8 * size
+    path.write_text(path.read_text()[: size // 2])
+    with pytest.raises(ScoreDataError, match="it is cut off"):
+        read_scores(path)

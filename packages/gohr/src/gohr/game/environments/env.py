@@ -6,7 +6,7 @@ Its observation and action spaces are those of the vector environment too.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias, cast
 
@@ -160,7 +160,9 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         occupied = memoryview(self._occupied.data)
         # The functions called in every step, bound once and fetched by one look-up.
         copies = (codes.copy, self._occupied.copy)
-        self._bound = (replies, occupied, advance, replies.tolist, *copies, reveal)
+        self._ready = (replies, occupied, advance, replies.tolist, *copies, reveal)
+        refuse: Callable[[], object] = _refuse_step
+        self._bound = (replies, occupied, refuse, *self._ready[3:])
         self._ahead: npt.NDArray[np.uint8] = np.empty((0, N_CELLS), dtype=np.uint8)
 
     def reset(
@@ -181,6 +183,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         if seed is not None:
             self._ahead = self._ahead[:0]
         self._deck[0] = self._next_board(options or {})
+        self._bound = self._ready
         self._bound[0][_STANDS] = _NOT_DEALT
         observation, _, _, _, info = self.step(_DEAL)
         return observation, info
@@ -211,8 +214,6 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
                 f"action: expected an integer from 0 to 143, found {action!r}"
             ) from None
         if occupied[number] or replies[_STANDS]:
-            if replies[_STANDS] == _NOT_DEALT and action is not _DEAL:
-                raise ResetNeeded("Cannot call env.step() before calling env.reset()")
             replies[0] = number
             advance()
             _, shape, color, bucket, outcome, reward, terminated, _, stands = read_replies()
@@ -243,6 +244,10 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
         draw = drawing.board_text if self.render_mode == "ansi" else drawing.board_pixels
         return draw(self._boards.codes[0], self.board_spec)
+
+
+def _refuse_step() -> None:
+    raise ResetNeeded("Cannot call env.step() before calling env.reset()")
 
 
 #: A board spec, or its fields by name.

@@ -221,7 +221,7 @@ def _regression(
     level: float,
 ) -> tuple[list[TagEffect], list[str]]:
     """Return the effect of each tag on the values of the rules, and which tags are left out."""
-    from scipy import stats
+    from scipy.special import stdtr, stdtrit  # scipy.stats takes a second to import
 
     rules = list(values)
     columns, names, left_out = [np.ones(len(rules))], [], []
@@ -252,8 +252,8 @@ def _regression(
     errors = np.where(unknown, np.nan, np.sqrt(shares @ residual**2))
     with np.errstate(divide="ignore", invalid="ignore"):
         df = (shares @ freedom) ** 2 / np.einsum("ji,il,jl->j", shares, off**2, shares)
-        reach = stats.t.ppf((1.0 + level) / 2.0, df) * errors
-        p = (2.0 * stats.t.sf(np.abs(found / errors), df)).tolist()
+        reach = stdtrit(df, (1.0 + level) / 2.0) * errors
+        p = (2.0 * stdtr(df, -np.abs(found / errors))).tolist()
     if single := [name for name, no in zip(names, unknown[1:], strict=True) if no]:
         warnings.append(f"too few rules for an interval of the tags {joined(single)}")
     ratios, low, high = np.exp([found, found - reach, found + reach]).tolist()

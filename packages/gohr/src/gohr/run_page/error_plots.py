@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
@@ -232,14 +231,18 @@ def trial_curves(errors: FloatArray, *, color: str) -> Drawing:
     lines = [*np.stack([np.broadcast_to(episodes, shown.shape), shown], axis=-1)]
     alpha = float(np.clip(1.4 / np.sqrt(len(lines)), 0.12, 0.6))
     # One collection draws in half the time of as many lines, and half of the points is enough.
-    with mpl.rc_context({"path.simplify_threshold": 0.5}):
-        ax.add_collection(LineCollection(lines, colors=color, alpha=alpha, linewidths=0.9))
+    collection = LineCollection(lines, colors=color, alpha=alpha, linewidths=0.9)
+    for path in collection.get_paths():
+        path.simplify_threshold = 0.5
+    ax.add_collection(collection)
     if len(errors) > 1:
         ax.plot(episodes, np.median(errors, axis=0), color=PAPER, linewidth=3.4)
         ax.plot(episodes, np.median(errors, axis=0), color=INK, linewidth=1.6)
     _episode_axis(ax, errors.shape[1])
     scale.apply(ax, "y")
     ax.set_ylabel(f"cumulated errors\n({scale.note})")
+    ax.xaxis.set_label_coords(0.5, -0.12)
+    ax.yaxis.set_label_coords(-0.13, 0.5)
     return drawing
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats import difficulty_order, holm, mann_whitney, mann_whitney_table
+from gnomon.stats import holm, mann_whitney, mann_whitney_table
 
 samples = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=9)
 
@@ -102,24 +102,3 @@ def test_a_one_sided_table_has_both_directions():
     np.testing.assert_allclose(
         [t.p_adjusted for t in two_sided], holm([t.p_value for t in two_sided])
     )
-
-
-def test_groups_may_overlap():
-    base = np.arange(30)
-    data = {"a": base, "b": base + 5, "c": base + 10}
-    order = difficulty_order(data)
-    assert order.names == ("c", "b", "a")
-    assert order.groups == (("c", "b"), ("b", "a"))
-    easiest_first = difficulty_order(data, higher_is_harder=False)
-    assert easiest_first.names == ("a", "b", "c")
-
-
-def test_one_sample_is_an_order():
-    order = difficulty_order({"only": [1.0]})
-    assert (order.names, order.superiority, order.groups) == (("only",), (0.5,), (("only",),))
-
-
-@pytest.mark.parametrize("n", [3, 30])
-def test_samples_that_are_equal_are_one_group(n):
-    order = difficulty_order({name: np.arange(n) for name in "abcd"})
-    assert order.groups == (("a", "b", "c", "d"),)

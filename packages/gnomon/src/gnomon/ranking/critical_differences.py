@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word, counted
-from gnomon.ranking.ranks import rank, tier_text
+from gnomon.ranking.ranks import rank, tier_text, tiers
 from gnomon.ranking.ratings import By, Field, ground_of, task_ranks
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray
-from gnomon.stats.rank_tests import tiers
 from gnomon.tables import p_value
 
 PairTest = Literal["pairwise", "nemenyi"]

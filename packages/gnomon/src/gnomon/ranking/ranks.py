@@ -28,7 +28,6 @@ from gnomon.stats.cautions import warn
 from gnomon.stats.estimates import Resampling
 from gnomon.stats.item_results import compare_items
 from gnomon.stats.items import Items, counted_as
-from gnomon.stats.rank_tests import tiers as tiers
 from gnomon.tables import latex_table, percent
 
 BoolArray = npt.NDArray[np.bool_]
@@ -449,3 +448,36 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         level=level,
         resampling="runs_and_tasks",
     )
+
+
+def tiers(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
+    """Return the longest runs of consecutive names in which no pair is separated.
+
+    Parameters
+    ----------
+    names : sequence of str
+        In the order of the ranks.
+    separated : ndarray of bool, shape (names, names)
+        Whether each pair is significantly different, in the same order.
+
+    Returns
+    -------
+    tuple of tuples of str
+        The tiers, best first. They may overlap.
+
+    Examples
+    --------
+    >>> separated = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
+    >>> tiers(["a", "b", "c"], separated)
+    (('a', 'b'), ('b', 'c'))
+    """
+    groups: list[tuple[str, ...]] = []
+    reached = 0
+    for begin in range(len(names)):
+        end = max(reached, begin + 1)
+        while end < len(names) and not separated[end, begin:end].any():
+            end += 1
+        if end > reached:
+            groups.append(tuple(names[begin:end]))
+            reached = end
+    return tuple(groups)

@@ -12,6 +12,7 @@ from .comparison import compare as compare
 from .costs import CostFront as CostFront
 from .costs import ModelCost as ModelCost
 from .costs import cost_front as cost_front
+from .curve_summaries import summarize_runs as summarize_runs
 from .equivalence_tests import Equivalence as Equivalence
 from .equivalence_tests import Equivalences as Equivalences
 from .equivalence_tests import equivalence as equivalence
@@ -23,7 +24,6 @@ from .item_plans import ItemPlan as ItemPlan
 from .learning_curves import Curve as Curve
 from .learning_curves import Curves as Curves
 from .learning_curves import curves as curves
-from .learning_curves import summarize_runs as summarize_runs
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
 from .metrics import metric_named as metric_named
@@ -43,9 +43,7 @@ from .proportions import pass_at as pass_at
 from .proportions import pass_hat as pass_hat
 from .proportions import tango as tango
 from .proportions import wilson as wilson
-from .rank_tests import DifficultyOrder as DifficultyOrder
 from .rank_tests import PairwiseTest as PairwiseTest
-from .rank_tests import difficulty_order as difficulty_order
 from .rank_tests import holm as holm
 from .rank_tests import mann_whitney as mann_whitney
 from .rank_tests import mann_whitney_table as mann_whitney_table
@@ -66,7 +64,6 @@ __all__ = [
     "CostFront",
     "Curve",
     "Curves",
-    "DifficultyOrder",
     "Equivalence",
     "Equivalences",
     "Estimate",
@@ -90,7 +87,6 @@ __all__ = [
     "compare",
     "cost_front",
     "curves",
-    "difficulty_order",
     "effective_wilson",
     "equivalence",
     "estimate",

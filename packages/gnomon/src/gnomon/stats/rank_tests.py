@@ -1,9 +1,9 @@
-"""Mann and Whitney's test between samples, Holm's correction, and orders with tiers."""
+"""Mann and Whitney's test between samples, and Holm's correction."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
@@ -212,105 +212,3 @@ def mann_whitney_table(
     ]
     adjusted = holm([p for _, _, _, p in made])
     return [PairwiseTest(*test, float(p)) for test, p in zip(made, adjusted, strict=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class DifficultyOrder:
-    """Samples in order, hardest first, and which of them the data do not separate.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Hardest first.
-    superiority : tuple of float
-        For each name, the probability that a run of it scores higher than one of another sample,
-        averaged over the others; ties count one half.
-    groups : tuple of tuples of str
-        Tie groups: the longest stretches of the order in which no pair is separated. They may
-        overlap, since not being separated is not transitive.
-    """
-
-    names: tuple[str, ...]
-    superiority: tuple[float, ...]
-    groups: tuple[tuple[str, ...], ...]
-
-
-def difficulty_order(
-    samples: Mapping[str, npt.ArrayLike],
-    *,
-    level: float = 0.95,
-    higher_is_harder: bool = True,
-) -> DifficultyOrder:
-    """Order samples, such as the errors on tasks, from hardest to easiest, with ties.
-
-    Two samples are separated if the two-sided Mann-Whitney test, after Holm's correction over all
-    pairs, rejects at the given level.
-
-    Parameters
-    ----------
-    samples : mapping from name to array_like of float
-        As in :func:`mann_whitney`.
-    level : float
-        1 minus the probability of separating any two samples that do not differ.
-    higher_is_harder : bool
-        Whether high values, such as errors, mean a hard task.
-
-    Examples
-    --------
-    >>> samples = {"easy": range(10), "hard": range(50, 60), "also easy": range(1, 11)}
-    >>> order = difficulty_order(samples)
-    >>> order.names
-    ('hard', 'also easy', 'easy')
-    >>> order.groups
-    (('hard',), ('also easy', 'easy'))
-    """
-    arrays = {name: _sample(x) for name, x in samples.items()}
-    tests = mann_whitney_table(arrays, alternative="two-sided")
-    wins: dict[str, list[float]] = {name: [] for name in arrays}
-    for test in tests:
-        n_pairs = arrays[test.a].size * arrays[test.b].size
-        if n_pairs:
-            wins[test.a].append(test.u / n_pairs)
-            wins[test.b].append(1.0 - test.u / n_pairs)
-    rate = {name: float(np.mean(shares)) if shares else 0.5 for name, shares in wins.items()}
-    names = tuple(sorted(arrays, key=lambda name: -rate[name] if higher_is_harder else rate[name]))
-    place = {name: i for i, name in enumerate(names)}
-    separated = np.zeros((len(names), len(names)), bool)
-    for test in tests:
-        i, j = place[test.a], place[test.b]
-        separated[i, j] = separated[j, i] = test.p_adjusted <= 1.0 - level
-    return DifficultyOrder(names, tuple(rate[name] for name in names), tiers(names, separated))
-
-
-def tiers(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
-    """Return the longest runs of consecutive names in which no pair is separated.
-
-    Parameters
-    ----------
-    names : sequence of str
-        In the order of the ranks.
-    separated : ndarray of bool, shape (names, names)
-        Whether each pair is significantly different, in the same order.
-
-    Returns
-    -------
-    tuple of tuples of str
-        The tiers, best first. They may overlap.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> separated = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
-    >>> tiers(["a", "b", "c"], separated)
-    (('a', 'b'), ('b', 'c'))
-    """
-    groups: list[tuple[str, ...]] = []
-    reached = 0
-    for begin in range(len(names)):
-        end = max(reached, begin + 1)
-        while end < len(names) and not separated[end, begin:end].any():
-            end += 1
-        if end > reached:
-            groups.append(tuple(names[begin:end]))
-            reached = end
-    return tuple(groups)

@@ -116,7 +116,6 @@ gohr captive
 DISTILLED = """
 gnomon distill suite.csv --size 2
 gnomon distill suite.csv --size 2 --procedure paper
-gnomon distill suite.csv --size 2 --procedure paper-code
 gnomon distill suite.csv --size 3 --summary iqm --transform identity --have t1 --exclude t2 --seed 2
 gnomon distill suite.csv --size 2 --summary mean_log
 gnomon distill suite.csv --size 2 --model model.json

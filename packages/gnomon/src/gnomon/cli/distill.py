@@ -76,7 +76,7 @@ def distill(
     size: Annotated[
         int | None, typer.Option(min=1, help="Number of tasks, including --have. [default: 5]")
     ] = None,
-    procedure: Annotated[str, typer.Option(help="factor, paper or paper-code.")] = "factor",
+    procedure: Annotated[str, typer.Option(help="factor, or paper (that of Atari-5).")] = "factor",
     have: Annotated[
         str | None, typer.Option(help="Tasks already run, separated by commas.")
     ] = None,

@@ -206,9 +206,9 @@ def distill(
         Several runs of a task count by their mean, of learning curves at the last common step.
     size : int, optional
         Number of tasks, those of `have` included; five if not given, or exactly those of `have`.
-    procedure : {"factor", "paper", "paper-code"} or Procedure
+    procedure : {"factor", "paper"} or Procedure
         How to choose and weigh: ``factor`` minimises the variance left under a factor model,
-        ``paper`` is the rule that the Atari-5 paper states, ``paper-code`` what its code does.
+        ``paper`` the cross-validated error, as the Atari-5 paper states.
     have : sequence of str
         Tasks already run: every subset contains them.
     nested : bool

@@ -19,8 +19,6 @@ from gnomon.scores.table import FloatArray
 
 #: Resampled training papers, which show how much the line depends on them.
 _N_RESAMPLED = 25
-#: Subsets of the paper's code that are cross-validated.
-_N_CHECKED = 20
 
 
 class Procedure(ABC):
@@ -124,9 +122,6 @@ class PaperProcedure(Procedure):
 
     Parameters
     ----------
-    criterion : {"cv", "in_sample"}
-        ``cv`` is the rule that the paper states. ``in_sample`` is what its code does: rank all by
-        the in-sample error, cross-validate the best 20, take the least.
     n_folds : int
     progress : function of (done, all), optional
         Called with the number of subsets searched.
@@ -140,35 +135,18 @@ class PaperProcedure(Procedure):
     ('clockwise-from-b0', 'where-the-last-piece-lay')
     """
 
-    criterion: Literal["cv", "in_sample"] = "cv"
+    name = "paper"
     n_folds: int = 10
     progress: Progress | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def name(self) -> str:
-        """``paper``, or ``paper-code``."""
-        return "paper" if self.criterion == "cv" else "paper-code"
 
     def choose(
         self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()
     ) -> tuple[str, ...]:
         """Return the best subset of a size."""
         found = search_subsets(
-            data,
-            size,
-            n_folds=self.n_folds,
-            criterion=self.criterion,
-            n_best=1 if self.criterion == "cv" else _N_CHECKED,
-            forced=forced,
-            progress=self.progress,
-        ).subsets
-
-        def error(tasks: tuple[str, ...]) -> float:
-            """Return the cross-validated error of a subset."""
-            own = replace(data, candidates=tasks)
-            return float(search_subsets(own, size, n_folds=self.n_folds, forced=forced).errors[0])
-
-        return found[0] if len(found) == 1 else min(found, key=error)
+            data, size, n_folds=self.n_folds, n_best=1, forced=forced, progress=self.progress
+        )
+        return found.subsets[0]
 
     def fit(
         self, data: PreparedScores, tasks: Sequence[str], *, spread: bool = False
@@ -276,8 +254,7 @@ def procedure_of(
         return name
     found: dict[str, Procedure] = {
         "factor": FactorProcedure(),
-        "paper": PaperProcedure("cv", n_folds, progress),
-        "paper-code": PaperProcedure("in_sample", n_folds, progress),
+        "paper": PaperProcedure(n_folds, progress),
     }
     check_word("procedure", name, found)
     return found[name]

@@ -41,6 +41,7 @@ from gnomon_board.web.templating import html_response
 from gohr.game import CLEARED
 from gohr.people import (
     NO_MEMORY,
+    TARGET_STREAK,
     ClientTimes,
     MemoryAids,
     PlaySession,
@@ -322,9 +323,9 @@ class ResultRecord(BaseModel):
 
     ``errors`` are those of each board that was touched, ``cumulated`` their sums. ``left_off``: the
     last board was not played to its end. ``mastered_after`` is the number of attempts before the
-    first ten successes in a row, null without any. ``learners``: verified learners of the season on
-    this rule, with chance and the network of the paper; without any, four that play it here. Empty
-    in a study that does not show them.
+    first ``streak`` successes in a row (the plan's, or ten), null without any. ``learners``:
+    verified learners of the season on this rule, with chance and the network of the paper; without
+    any, four that play it here. Empty in a study that does not show them.
     """
 
     rule: str
@@ -335,6 +336,7 @@ class ResultRecord(BaseModel):
     moves: int
     cleared: int
     left_off: bool
+    streak: int
     mastered_after: int | None
     points: int | None
     learners: list[Yardstick]
@@ -346,7 +348,8 @@ def _result(session: Session, game: StoredGame) -> ResultRecord:
         raise Conflict("expected a game that is over; this one is in progress")
     errors = played.errors_by_board()[: played.n_played]
     points = played.view().points
-    mastered = attempts_to_master(played.successes)
+    streak = played.game.terms.mastery or TARGET_STREAK
+    mastered = attempts_to_master(played.successes, target=streak)
     return ResultRecord(
         rule=played.game.rule_name,
         study=game.row.assignment_id is not None,
@@ -356,6 +359,7 @@ def _result(session: Session, game: StoredGame) -> ResultRecord:
         moves=sum(played.successes),
         cleared=int((played.log().finish == CLEARED).sum()),
         left_off=played.left_off,
+        streak=streak,
         mastered_after=int(mastered) if mastered < float("inf") else None,
         points=None if points is None else points["total"],
         learners=_learners(session, game, len(errors)),

@@ -109,6 +109,15 @@ def test_a_result_shows_learners_if_the_plan_says_so(client, make):
     assert len(client.get(f"/api{game}/result").json()["learners"]) == 4
 
 
+def test_the_streak_of_the_plan_is_what_counts_as_having_found_a_rule(client, make):
+    plan = ONE_LIST.replace("[lists]", "[defaults]\nmastery = 3\n[lists]")
+    game = go_on(client, join(client, make(plan)))
+    play_out(client, game)
+    result = client.get(f"/api{game}/result").json()
+    assert (result["streak"], result["mastered_after"], result["moves"]) == (3, 0, 3)
+    assert "You have found the rule." in client.get(f"{game}/result").text
+
+
 @pytest.mark.parametrize("key", ["x" * 32, "x" * 32 + ".0"])
 def test_the_game_of_another_player_cannot_be_found(client, make, key):
     game = go_on(client, join(client, make()))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.record import Measurement, best_seconds
-from gohr.experiments import ExperimentConfig, run, verify_log, verify_run
+from gohr.experiments import ExperimentConfig, run, verify, verify_log
 from gohr.game import Board, ReferenceGame
 
 RULES = ["clockwise", "color-match", "leftmost-first", "quota-of-two"]
@@ -21,8 +21,8 @@ def measure() -> Iterator[Measurement]:
             folder = run(config, Path(out) / "run").folder
             n = sum(record.n_attempts for record in folder.trials())
             log = {(x.rule, x.trial): each for x, each in folder.each(folder.trials())}
-            assert all(verdict.ok for verdict in verify_run(folder.path))
-            of_folder = best_seconds(lambda at=folder.path: list(verify_run(at)))
+            assert verify(folder).ok
+            of_folder = best_seconds(lambda at=folder: verify(at))
             of_log = best_seconds(lambda c=config, rows=log: list(verify_log(rows, c)))
         told = f"{note}: {n / config.n_trials:.0f} attempts, 200 episodes; boards dealt again"
         for what, seconds in [("run folder", of_folder), ("log", of_log)]:

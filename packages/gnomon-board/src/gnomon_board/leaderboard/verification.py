@@ -67,14 +67,15 @@ def verified_trials(
     trials = []
     log = read_log(data, **limits)
     for verdict in verify_log(log, assigned, learner=manifest["learner"]):
-        if verdict.log is None:
+        if not verdict.ok:
             raise _refusal(verdict, verdict.reason)
-        scores = trial_scores(verdict.log)
+        trial = log[verdict.rule, verdict.trial]
+        scores = trial_scores(trial)
         for name, claimed in claims.pop((verdict.rule, verdict.trial), {}).items():
             if name in ("n_attempts", "tce", "errors_to_learn") and claimed != scores[name]:
                 raise _refusal(verdict, f"{name}: expected {scores[name]}, found {claimed}")
         named = {"rule": verdict.rule, "number": verdict.trial}
-        digest = hashlib.sha256(attempt_bytes(verdict.log)).hexdigest()
+        digest = hashlib.sha256(attempt_bytes(trial)).hexdigest()
         trials.append(named | scores | {"log_sha256": digest})
     for rule, number in claims:
         raise Refusal(f"rule {rule}, trial {number}: totals of a trial that was not assigned")

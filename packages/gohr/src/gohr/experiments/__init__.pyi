@@ -54,7 +54,6 @@ from .verification.log_files import write_log as write_log
 from .verification.verify_run import Verdict as Verdict
 from .verification.verify_run import verify as verify
 from .verification.verify_run import verify_log as verify_log
-from .verification.verify_run import verify_run as verify_run
 
 __all__ = [
     "METRICS",
@@ -111,7 +110,6 @@ __all__ = [
     "trials_of",
     "verify",
     "verify_log",
-    "verify_run",
     "write_log",
     "write_recorded_run",
 ]

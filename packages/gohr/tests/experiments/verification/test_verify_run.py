@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 
 from gohr import Board, TrialLog
 from gohr.errors import RunFolderError
-from gohr.experiments import (
-    ExperimentConfig,
-    RunFolder,
-    Trial,
-    Verdict,
-    run,
-    verify_log,
-    verify_run,
-)
+from gohr.experiments import ExperimentConfig, RunFolder, Trial, Verdict, run, verify, verify_log
 from gohr.game import ReferenceGame
 from runs import edit, forge, forge_experiment
 
@@ -109,7 +101,7 @@ def only_episodes(log: TrialLog, episodes: list[int]) -> TrialLog:
 
 
 def test_an_honest_run_is_well(played, trials):
-    verdicts = list(verify_run(played.path, assignment=CONFIG))
+    verdicts = list(verify(played.path, assignment=CONFIG))
     assert [(v.rule, v.trial) for v in verdicts] == [
         ("clockwise", 0),
         ("clockwise", 1),
@@ -117,11 +109,6 @@ def test_an_honest_run_is_well(played, trials):
         ("red-first", 1),
     ]
     assert all(v.ok and v.reason == "" and v.episode is None for v in verdicts)
-    for verdict in verdicts:
-        assert verdict.log is not None
-        np.testing.assert_array_equal(
-            verdict.log.actions, trials[verdict.rule, verdict.trial].actions
-        )
     assert all(v.ok for v in verify_log(dict(reversed(trials.items())), CONFIG))
 
 
@@ -148,7 +135,7 @@ def test_an_honest_run_is_well(played, trials):
 )  # fmt: skip
 def test_every_kind_of_episode_is_well(config, tmp_path):
     folder = run(config, tmp_path).folder
-    assert all(v.ok for v in verify_run(folder.path)), list(verify_run(folder.path))
+    assert all(v.ok for v in verify(folder.path)), list(verify(folder.path))
     logs = {(x.rule, x.trial): log for x, log in folder.each(folder.trials())}
     assert all(v.ok for v in verify_log(logs, config))
 
@@ -311,7 +298,7 @@ def test_a_flipped_move_in_a_folder_is_found(folder):
     row = int(np.flatnonzero(log.outcomes == 0)[5])
     log.actions[row] = (log.actions[row] + 4) % 144
     forge(folder, record, log)
-    bad = only(list(verify_run(folder.path)))
+    bad = only(list(verify(folder.path)))
     assert (bad.rule, bad.trial) == ("red-first", 0)
     assert bad.episode == place_of(log, row)[0]
 
@@ -327,7 +314,7 @@ def test_a_flipped_move_in_a_folder_is_found(folder):
 )
 def test_a_forged_row_is_found(folder, change, reason):
     forge(folder, folder.trials()[1], **change)
-    bad = only(list(verify_run(folder.path)))
+    bad = only(list(verify(folder.path)))
     assert (bad.rule, bad.trial) == ("clockwise", 1)
     assert bad.reason.startswith(reason)
 
@@ -342,7 +329,7 @@ def test_a_forged_row_is_found(folder, change, reason):
 )
 def test_a_damaged_row_is_found(folder, statement, reason):
     edit(folder, f"{statement} WHERE rule = 'clockwise' AND trial = 1")
-    bad = only(list(verify_run(folder.path)))
+    bad = only(list(verify(folder.path)))
     assert (bad.rule, bad.trial) == ("clockwise", 1)
     assert reason in bad.reason
 
@@ -356,7 +343,7 @@ def test_a_damaged_row_is_found(folder, statement, reason):
 )
 def test_a_row_of_another_trial_is_found(folder, change, reasons):
     forge(folder, folder.trials()[3], **change)
-    assert [v.reason for v in verify_run(folder.path) if not v.ok] == reasons
+    assert [v.reason for v in verify(folder.path) if not v.ok] == reasons
 
 
 @pytest.mark.parametrize("field", ["seed", "episodes", "horizon", "trials"])
@@ -366,12 +353,12 @@ def test_a_changed_config_is_refused(folder, field):
 
     forge_experiment(folder, change, hide=False)
     with pytest.raises(RunFolderError, match="not the experiment that the run began with"):
-        list(verify_run(folder.path))
+        list(verify(folder.path))
     forge_experiment(folder, lambda record: None, hide=True)
     # With the hash to match, no trial's key is right any more, or trials are missing.
-    assert [v.ok for v in verify_run(folder.path)].count(True) == (4 if field == "trials" else 0)
-    assert not all(v.ok for v in verify_run(folder.path))
-    (reason,) = {v.reason for v in verify_run(folder.path, assignment=CONFIG)}
+    assert [v.ok for v in verify(folder.path)].count(True) == (4 if field == "trials" else 0)
+    assert not all(v.ok for v in verify(folder.path))
+    (reason,) = {v.reason for v in verify(folder.path, assignment=CONFIG)}
     assert reason.startswith(f"not what was assigned: {field}: expected ")
 
 
@@ -380,9 +367,9 @@ def test_a_changed_rule_text_is_refused(folder):
         record["rules"][0]["text"] = "(*,*,*,*,*)"
 
     forge_experiment(folder, change, hide=True)
-    verdicts = list(verify_run(folder.path))
+    verdicts = list(verify(folder.path))
     assert [v.ok for v in verdicts] == [False, False, True, True]
-    (reason,) = {v.reason for v in verify_run(folder.path, assignment=CONFIG)}
+    (reason,) = {v.reason for v in verify(folder.path, assignment=CONFIG)}
     assert reason == "not what was assigned: rule 'clockwise': not the text that was assigned"
 
 
@@ -399,7 +386,7 @@ def test_a_changed_rule_with_keys_to_match_still_has_other_boards(folder):
     for number in range(2):
         key = Trial.of(assignment, assignment.learners[0], assignment.rules[0], number).key
         forge(folder, played[number], key=key)
-    bad = [v for v in verify_run(folder.path) if not v.ok]
+    bad = [v for v in verify(folder.path) if not v.ok]
     assert len(bad) == 2
     assert all("not the board that was assigned" in v.reason for v in bad)
 
@@ -407,8 +394,8 @@ def test_a_changed_rule_with_keys_to_match_still_has_other_boards(folder):
 def test_who_was_shown_the_rule_is_refused_on_the_board(tmp_path):
     config = ExperimentConfig("r", ["clockwise"], ["rule_player"], trials=1, episodes=3)
     folder = run(config, tmp_path).folder
-    assert all(v.ok for v in verify_run(folder.path))
-    (verdict,) = verify_run(folder.path, assignment=config)
+    assert all(v.ok for v in verify(folder.path))
+    (verdict,) = verify(folder.path, assignment=config)
     assert verdict.reason == "the learner was shown the rule"
 
 
@@ -420,11 +407,11 @@ def test_no_learner_of_a_strangers_config_is_made(folder, tmp_path):
         record["learners"] = [{"kind": "process", "name": "uniform", "command": f"touch {marker}"}]
 
     forge_experiment(folder, change, hide=True)
-    assert not any(v.ok for v in verify_run(folder.path, assignment=CONFIG))
-    list(verify_run(folder.path))
+    assert not any(v.ok for v in verify(folder.path, assignment=CONFIG))
+    list(verify(folder.path))
     assert not marker.exists()
 
 
 def test_what_is_not_a_run_folder_is_an_error(tmp_path):
     with pytest.raises(RunFolderError, match="not a run folder"):
-        list(verify_run(tmp_path))
+        list(verify(tmp_path))

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from gnomon.errors import GnomonError, shortened, visible
-from gnomon.results import Results, Row
+from gnomon.results import FieldRecord, Results, Row
 from gohr.errors import ConfigError
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
 from gohr.experiments.config.experiment_config import ExperimentConfig
@@ -32,7 +32,7 @@ Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(FieldRecord):
     """Verdict on one trial: whether the replay agrees, and else where it first differs.
 
     Parameters
@@ -46,8 +46,6 @@ class Verdict:
         or the episode as a whole.
     reason : str
         The expected and the found value; empty if there is no difference.
-    log : TrialLog or None
-        The attempts of a trial that is well.
 
     Examples
     --------
@@ -63,50 +61,10 @@ class Verdict:
     episode: int | None = None
     attempt: int | None = None
     reason: str = ""
-    log: TrialLog | None = field(default=None, repr=False, compare=False)
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields of ``gohr verify --json``."""
-        names = ("learner", "rule", "trial", "ok", "episode", "attempt", "reason")
-        return {name: getattr(self, name) for name in names}
 
 
-def verify_run(
-    folder: str | Path, *, assignment: ExperimentConfig | None = None
-) -> Iterator[Verdict]:
-    """Verify every trial of a run folder.
-
-    Parameters
-    ----------
-    folder : path
-        The run folder.
-    assignment : ExperimentConfig, optional
-        The experiment to be played; by default the folder's own.
-
-    Yields
-    ------
-    Verdict
-        One for each trial of the experiment, in its order, and one for each that is left over. If
-        the config differs from the assignment, or the learner of an assigned run was shown the
-        rule, all are refused.
-
-    Raises
-    ------
-    RunFolderError
-        If it is not a run folder, or its config is not the one that the run began with.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from gohr.experiments import ExperimentConfig, run
-    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
-    >>> with tempfile.TemporaryDirectory() as out:
-    ...     [verdict] = verify_run(run(config, out).folder.path)
-    >>> verdict
-    Verdict(learner='uniform', rule='clockwise', trial=0, ok=True, episode=None, attempt=None,
-            reason='')
-    """
-    run = RunFolder.open(folder)
+def _of_run(run: RunFolder, assignment: ExperimentConfig | None) -> Iterator[Verdict]:
+    """Verify every trial of the experiment, in its order, and refuse each that is left over."""
     played = run.config
     records: dict[Key, list[TrialRecord]] = {}
     rows = run.store.rows()
@@ -187,7 +145,7 @@ def _verify_trial(
         may_stop=assignment.is_recorded,
     )
     if found is None:
-        return Verdict(*key, ok=True, log=log)
+        return Verdict(*key, ok=True)
     return Verdict(*key, ok=False, **found._asdict())
 
 
@@ -293,8 +251,9 @@ def verify(
     Returns
     -------
     Verification
-        A verdict for each trial; its warnings name learners that were shown the rule, whom a
-        leaderboard refuses.
+        A verdict for each trial of the experiment, in its order, and one for each that is left
+        over. If the run differs from the assignment, or the learner of an assigned run was shown
+        the rule, all are refused; without an assignment a warning names such learners.
 
     Raises
     ------
@@ -317,8 +276,9 @@ def verify(
         assignment = ExperimentConfig.from_toml(Path(assignment), trusted=False)
     if path.is_file():
         return Verification(tuple(_of_log(path, assignment)), {"run": str(path)})
-    verdicts = tuple(verify_run(path, assignment=assignment))
-    shown = [] if assignment is not None else RunFolder.open(path).config.learners
+    folder = RunFolder.open(path)
+    verdicts = tuple(_of_run(folder, assignment))
+    shown = [] if assignment is not None else folder.config.learners
     yardsticks = tuple(
         f"{learner.name} was shown the rule: a leaderboard refuses it"
         for learner in shown

@@ -44,6 +44,7 @@ _LATE = (
     "gnomon.stats.profiles",
     "matplotlib.backends.backend_agg",
     "matplotlib.figure",
+    "scipy.special",
 )
 #: Queue length of new connections, and the number accepted before the event loop serves open ones;
 #: otherwise thousands of connections a second from one client would block all others.

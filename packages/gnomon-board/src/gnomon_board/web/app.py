@@ -33,7 +33,7 @@ from gnomon_board.web import (
     study_pages,
     submission_pages,
 )
-from gnomon_board.web.api import administration, hidden_play, monitoring, seasons, submissions
+from gnomon_board.web.api import administration, monitoring, seasons, submissions
 from gnomon_board.web.api.dependencies import is_known
 from gnomon_board.web.api.records import Problem, status_of
 from gnomon_board.web.limits import Intake
@@ -51,7 +51,7 @@ _ROUTERS = (
     submissions.router,
     administration.router,
     administration.moderation_router,
-    hidden_play.router,
+    seasons.remote_router,
     board_pages.router,
     learner_pages.router,
     submission_pages.router,

@@ -25,7 +25,6 @@ from gnomon_board.accounts import (
 from gnomon_board.database.schema import AuditRecord, Token
 from gnomon_board.errors import Missing, Refusal
 from gnomon_board.tokens import (
-    Caller,
     Scope,
     caller_of_token,
     check_scopes,
@@ -36,6 +35,7 @@ from gnomon_board.tokens import (
 )
 from gnomon_board.web.api.dependencies import (
     COOKIE,
+    Admin,
     After,
     Anybody,
     CsrfChecked,
@@ -44,10 +44,10 @@ from gnomon_board.web.api.dependencies import (
     IntakeOf,
     Limit,
     MaybeCaller,
+    Moderator,
     ReadSession,
     RowId,
     WriteSession,
-    caller,
     paced,
 )
 from gnomon_board.web.api.records import AuditLine, IssuedToken, TokenRecord, TokenRequestRecord
@@ -56,7 +56,6 @@ from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["accounts and tokens"])
 
-Admin = Annotated[Caller, Depends(caller("admin"))]
 _Label = Annotated[str, Field(max_length=128)]
 _Days = Annotated[float, Field(gt=0, le=3650, allow_inf_nan=False)]
 _Scopes = Annotated[list[Scope], Field(min_length=1, max_length=3)]
@@ -151,8 +150,6 @@ def end_account(
 
 
 moderation_router = APIRouter(prefix="/api", tags=["moderation"])
-
-Moderator = Annotated[Caller, Depends(caller("moderate"))]
 
 
 class TokenAsked(BaseModel):

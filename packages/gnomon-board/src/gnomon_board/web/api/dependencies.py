@@ -209,6 +209,10 @@ def caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     return wanted
 
 
+Submitter = Annotated[Caller, Depends(caller("submit"))]
+Moderator = Annotated[Caller, Depends(caller("moderate"))]
+Admin = Annotated[Caller, Depends(caller("admin"))]
+
 _MOST = 2**31 - 1
 
 RowId = Annotated[int, Path(ge=1, le=_MOST)]

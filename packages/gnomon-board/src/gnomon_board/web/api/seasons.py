@@ -1,10 +1,10 @@
-"""JSON API of seasons and their entries: registration, assignments, attempts, withdrawal."""
+"""JSON API of seasons and their entries: registration, attempts, play of hidden seasons."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
@@ -19,19 +19,24 @@ from gnomon_board.leaderboard.entries import (
     register,
     withdraw_entry,
 )
+from gnomon_board.leaderboard.hidden import GameCache, begin, make_moves
+from gnomon_board.leaderboard.played import close_attempt
+from gnomon_board.leaderboard.remote_game import AttemptPlay, Moves, Replies
 from gnomon_board.leaderboard.seasons import find_season
 from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     After,
+    DatabaseOf,
     Limit,
     ReadSession,
     RowId,
     Slug,
+    Submitter,
     WriteSession,
-    caller,
     paced,
 )
 from gnomon_board.web.api.records import EntryRecord, Reason, SeasonRecord, SubmissionRecord
+from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api/seasons", tags=["seasons"])
 
@@ -70,8 +75,6 @@ def list_submissions(
 
 
 entries_router = APIRouter(prefix="/api", tags=["entries"])
-
-Submitter = Annotated[Caller, Depends(caller("submit"))]
 
 
 class NewEntry(BaseModel):
@@ -142,3 +145,31 @@ def withdraw(session: WriteSession, entry: RowId, why: Reason, who: Submitter) -
     check_owner(found, who)
     withdraw_entry(session, found, why.reason, by=who.account_id)
     return EntryRecord.of(found)
+
+
+# -- attempts of hidden seasons, in many trials with each request ---------------------------------
+
+remote_router = APIRouter(prefix="/api", tags=["hidden division"])
+
+
+@remote_router.post("/remote/entries/{entry}/attempts/{number}")
+def begin_attempt(
+    session: WriteSession, entry: RowId, number: RowId, who: Submitter
+) -> AttemptPlay:
+    """Begin to play an attempt through the server, or return how far it is."""
+    return begin(session, entry, number, account_id=who.account_id)
+
+
+@remote_router.post("/remote/entries/{entry}/attempts/{number}/close", status_code=204)
+def close(session: WriteSession, entry: RowId, number: RowId, who: Submitter) -> None:
+    """Close an attempt that was begun: the rest of it is scored as errors."""
+    close_attempt(session, entry, number, account_id=who.account_id)
+
+
+@remote_router.post("/remote/moves")
+def post_moves(request: Request, database: DatabaseOf, moves: Moves, who: Submitter) -> Replies:
+    """Make attempts in several trials; answered ones are counted, and never made twice."""
+    live: GameCache = request.app.state.live_games
+    address = address_of(request.scope)
+    made = make_moves(database, live, moves.moves, account_id=who.account_id, address=address)
+    return Replies(replies=made)

@@ -32,8 +32,8 @@ from gnomon_board.web.api.dependencies import (
     IntakeOf,
     ReadSession,
     RowId,
+    Submitter,
     WriteSession,
-    caller,
     check_scope,
 )
 from gnomon_board.web.api.records import Reason, SubmissionRecord
@@ -43,7 +43,6 @@ from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["submissions"])
 
-Submitter = Annotated[Caller, Depends(caller("submit"))]
 #: Uploads for each announcement that the hourly limit permits, since answers may be lost.
 _SENDS = 3
 #: Bytes that are read beyond the announced number, to refuse the log as another one.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
@@ -145,21 +145,23 @@ _ANYWHERE = "[0,1,2,3]"
 _TARGETS = ("*", *_BUCKETS, "Nearby", "Remotest")
 
 
+def _each(kind: str, names: Sequence[str], choices: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules of one line in which each name of a kind has one of the choices."""
+    for buckets in itertools.product(choices, repeat=len(names)):
+        yield (tuple(_atom(b, **{kind: name}) for name, b in zip(names, buckets, strict=True)),)
+
+
 def _shape(shapes: Sequence[str], _: Sequence[str]) -> Iterator[_Lines]:
-    for buckets in itertools.product(_BUCKETS, repeat=len(shapes)):
-        yield (tuple(_atom(b, shape=s) for s, b in zip(shapes, buckets, strict=True)),)
+    yield from _each("shape", shapes, _BUCKETS)
 
 
 def _color(_: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
-    for buckets in itertools.product(_BUCKETS, repeat=len(colors)):
-        yield (tuple(_atom(b, color=c) for c, b in zip(colors, buckets, strict=True)),)
+    yield from _each("color", colors, _BUCKETS)
 
 
 def _pairs(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
-    for pairs in itertools.product(_PAIRS, repeat=len(shapes)):
-        yield (tuple(_atom(p, shape=s) for s, p in zip(shapes, pairs, strict=True)),)
-    for pairs in itertools.product(_PAIRS, repeat=len(colors)):
-        yield (tuple(_atom(p, color=c) for c, p in zip(colors, pairs, strict=True)),)
+    yield from _each("shape", shapes, _PAIRS)
+    yield from _each("color", colors, _PAIRS)
 
 
 def _shape_and_color(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
@@ -179,8 +181,7 @@ def _place(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
 
 
 def _quadrant(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
-    for buckets in itertools.product(_BUCKETS, repeat=4):
-        yield (tuple(_atom(b, cells=q) for q, b in zip(_QUADRANTS, buckets, strict=True)),)
+    yield from _each("cells", _QUADRANTS, _BUCKETS)
     for steps in _SETS:
         yield ((_atom(f"Nearby+{steps}"),),)
 
@@ -208,25 +209,22 @@ def _order(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
         yield ((_atom(target, cells=order),),)
 
 
+def _turns(cycles: Iterable[tuple[str, ...]]) -> Iterator[_Lines]:
+    """Yield the rules whose buckets take turns, without cycles that are shorter ones repeated."""
+    for turns in cycles:
+        n = len(turns)
+        if not any(n % k == 0 and turns == turns[:k] * (n // k) for k in range(1, n)):
+            yield tuple((_atom(b, count="1"),) for b in turns)
+
+
 def _cycle(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
     for n in range(1, 5):
-        for turns in itertools.product(_BUCKETS, repeat=n):
-            if not _repeats(turns):
-                yield tuple((_atom(b, count="1"),) for b in turns)
-
-
-def _repeats(turns: tuple[str, ...]) -> bool:
-    """Return whether a cycle is a shorter one, gone through more than once."""
-    n = len(turns)
-    return any(n % k == 0 and turns == turns[:k] * (n // k) for k in range(1, n))
+        yield from _turns(itertools.product(_BUCKETS, repeat=n))
 
 
 def _cycle_of_sets(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
-    for turns in itertools.chain(
-        itertools.product(_SETS, repeat=2), itertools.product(_PAIRS, repeat=3)
-    ):
-        if not _repeats(turns):
-            yield tuple((_atom(b, count="1"),) for b in turns)
+    yield from _turns(itertools.product(_SETS, repeat=2))
+    yield from _turns(itertools.product(_PAIRS, repeat=3))
 
 
 def _step(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
@@ -246,19 +244,21 @@ def _count(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
         yield (tuple(_atom(b, count=n) for b in _BUCKETS),)
 
 
+def _one_first(kind: str, splits: Iterable[tuple[str, str]]) -> Iterator[_Lines]:
+    """Yield the rules in which one of two parts goes first, for each target."""
+    for parts, target in itertools.product(splits, _TARGETS):
+        for first, second in (parts, parts[::-1]):
+            yield (_atom(target, **{kind: first}),), (_atom(target, **{kind: second}),)
+
+
 def _priority(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
     for kind, names in (("shape", shapes), ("color", colors)):
         for turns, target in itertools.product(itertools.permutations(names), _TARGETS):
             yield tuple((_atom(target, **{kind: name}),) for name in turns)
-        for first, second in _splits(names):
-            for target in _TARGETS:
-                yield (_atom(target, **{kind: first}),), (_atom(target, **{kind: second}),)
-                yield (_atom(target, **{kind: second}),), (_atom(target, **{kind: first}),)
+        yield from _one_first(kind, _splits(names))
     for shape, color, target in itertools.product(shapes, colors, _TARGETS):
         yield (_atom(target, shape=shape, color=color),), (_atom("*"),)
-    for (first, second), target in itertools.product(_PLACES, _TARGETS):
-        yield (_atom(target, cells=first),), (_atom(target, cells=second),)
-        yield (_atom(target, cells=second),), (_atom(target, cells=first),)
+    yield from _one_first("cells", _PLACES)
 
 
 def _priority_and_bucket(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
@@ -359,7 +359,7 @@ def _space(shapes: tuple[str, ...], colors: tuple[str, ...]) -> HypothesisSpace:
     spec = BoardSpec(1, 0, 0, shapes, colors)
     found = tuple(hypotheses_of(spec))
     atom = cache(lambda text: compile_rule(parse(text), spec))
-    programs = [_program(hypothesis, spec, atom) for hypothesis in found]
+    programs = [_program(hypothesis, spec, atom).program for hypothesis in found]
     sizes = Counter(hypothesis.family for hypothesis in found)
     prior = np.array([-np.log(len(sizes) * sizes[hypothesis.family]) for hypothesis in found])
     starts = np.cumsum([0, *map(len, programs)])
@@ -369,16 +369,11 @@ def _space(shapes: tuple[str, ...], colors: tuple[str, ...]) -> HypothesisSpace:
 
 def _program(
     hypothesis: Hypothesis, spec: BoardSpec, atom: Callable[[str], CompiledRule]
-) -> npt.NDArray[np.int64]:
+) -> CompiledRule:
     """Compile a hypothesis from its atoms, which it shares with many others."""
-    if hypothesis.lines:
-        atoms = [atom(text) for line in hypothesis.lines for text in line]
-        if not any(part.conditions[0] for part in atoms):
-            return _assembled(hypothesis, atoms)
-    return compile_rule(parse(hypothesis.text), spec).program
-
-
-def _assembled(hypothesis: Hypothesis, atoms: list[CompiledRule]) -> npt.NDArray[np.int64]:
+    atoms = [atom(text) for line in hypothesis.lines for text in line]
+    if not atoms or any(part.conditions[0] for part in atoms):
+        return compile_rule(parse(hypothesis.text), spec)
     stops = np.cumsum([len(line) for line in hypothesis.lines])
     starts = np.concatenate([[0], stops[:-1]])
     return CompiledRule(
@@ -389,4 +384,4 @@ def _assembled(hypothesis: Hypothesis, atoms: list[CompiledRule]) -> npt.NDArray
         atoms[0].n_colors,
         (None,) * len(atoms),
         atoms[0].orders,
-    ).program
+    )

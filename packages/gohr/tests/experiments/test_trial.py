@@ -89,7 +89,7 @@ def test_each_kernel_is_compiled_for_one_signature(tmp_path):
         "'all', ['color-match'], sys.argv[2:], trials=1, episodes=1)\n"
         "gohr.run(config, sys.argv[1])\n"
         "for name, module in list(sys.modules.items()):\n"
-        "    if name.startswith('gnomon.'):\n"
+        "    if name.startswith('gohr.'):\n"
         "        for kernel in vars(module).values():\n"
         "            if isinstance(kernel, Dispatcher) and len(kernel.signatures) != 1:\n"
         "                if kernel.py_func.__module__ == name and kernel.signatures:\n"

@@ -24,17 +24,6 @@ def tce(rule, n_trials, **params):
     return float(np.median(totals))
 
 
-def test_only_the_generator_is_drawn_from():
-    def played():
-        rng = np.random.default_rng(5)
-        boards = draw_boards(5, rng=rng)
-        return play(boards, LinearDQN(rng=rng), load_rule("b3-then-b1"))
-
-    log = played()
-    np.random.seed(1)  # noqa: NPY002  the global state is disturbed on purpose
-    assert np.array_equal(log.actions, played().actions)
-
-
 # Medians and interquartile ranges of 100 trials, with another program and other random boards:
 # 534 [369, 1046], 604 [439, 1064], 240 [216, 282], 244 [223, 282] with all cells;
 # 155 [147, 165], 136 [128, 141], 95 [90, 100], 137 [130, 143] with occupied cells only.
@@ -76,34 +65,6 @@ def test_a_learner_that_diverged_still_plays_on_occupied_cells():
     log = play(boards, learner, load_rule("clockwise"))
     assert not np.isfinite(learner.theta).all()
     assert not (log.outcomes == 3).any()
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"learning_rate": 0.0}, "learning_rate: expected a number above 0, found 0.0"),
-        ({"learning_rate": float("nan")}, "learning_rate: expected a number above 0, found nan"),
-        ({"gamma": 1.5}, "gamma: expected a number from 0 to 1, found 1.5"),
-        ({"target_period": 0}, "target_period: expected a number from 1 to 1,000,000, found 0"),
-        (
-            {"batch_size": 10**9},
-            "batch_size: expected a number from 1 to 1,000,000, found 1000000000",
-        ),
-        ({"epsilon_end": -0.1}, "epsilon_end: expected a number from 0 to 1, found -0.1"),
-        ({"actions": "some"}, "actions: expected 'all' or 'occupied', found 'some'"),
-        ({"tie_break": ""}, "tie_break: expected 'random' or 'first', found ''"),
-    ],
-)
-def test_a_parameter_out_of_range_is_told(params, message):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011  the whole message is compared
-        LinearDQN(rng=np.random.default_rng(0), **params)
-    assert str(caught.value) == message
-
-
-def test_palettes_that_are_too_many_are_told():
-    spec = BoardSpec(shape_palette=list("abcdefgh"), color_palette=list("abcdefgh"))
-    with pytest.raises(ValueError, match=r"at most 62 combinations .* found 64"):
-        LinearDQN(spec, rng=np.random.default_rng(0))
 
 
 def test_a_board_of_other_palettes_is_refused():

@@ -172,6 +172,7 @@ def test_the_feature_table_is_the_paper_s_vector(sizes):
         assert len(x) == table.n_features
         active = sorted(set(table.active[number].tolist()) - {table.n_features})
         assert np.flatnonzero(x).tolist() == active
+    assert not table.active.flags.writeable  # all learners share it
 
 
 FAST = {"batch_size": 12, "epsilon_decay": 30.0, "target_period": 2}

@@ -8,7 +8,7 @@ import pytest
 from gnomon.errors import GnomonError, UnknownNameError
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, BoardSpec
-from gohr.learners import Learner, available_learners, learner_kinds, make_learner
+from gohr.learners import Learner, LinearDQN, available_learners, learner_kinds, make_learner
 
 #: What some kinds cannot do without.
 NEEDED = {"process": {"command": "some program"}}
@@ -56,24 +56,33 @@ def test_an_unknown_kind_is_told_with_the_nearest():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("kind", "settings", "message"),
     [
-        ({"gama": 0.9}, "unknown field 'gama'; did you mean 'gamma'?"),
-        ({"gamma": "high"}, "gamma: expected a number, found 'high'"),
-        ({"gamma": True}, "gamma: expected a number, found True"),
-        ({"gamma": 2}, "gamma: expected a number from 0 to 1, found 2.0"),
-        ({"learning_rate": 10**400}, f"learning_rate: expected a number, found {10**400}"),
-        ({"learning_rate": float("nan")}, "learning_rate: expected a number, found nan"),
-        ({"target_period": 2.0}, "target_period: expected a whole number, found 2.0"),
-        ({"plays_on": 1}, "plays_on: expected true or false, found 1"),
-        ({"actions": "ocupied"}, "actions: expected 'all' or 'occupied', found 'ocupied'"),
-        ({"actions": ["all"]}, "actions: expected 'all' or 'occupied', found ['all']"),
+        ("linear_dqn", {"gama": 0.9}, "unknown field 'gama'; did you mean 'gamma'?"),
+        ("linear_dqn", {"gamma": "high"}, "gamma: expected a number, found 'high'"),
+        ("linear_dqn", {"gamma": True}, "gamma: expected a number, found True"),
+        ("linear_dqn", {"gamma": 2}, "gamma: expected a number from 0 to 1, found 2.0"),
+        ("linear_dqn", {"gamma": 10**400}, f"gamma: expected a number, found {10**400}"),
+        ("linear_dqn", {"gamma": float("nan")}, "gamma: expected a number, found nan"),
+        ("linear_dqn", {"target_period": 2.0}, "target_period: expected a whole number, found 2.0"),
+        ("linear_dqn", {"batch_size": 0}, "batch_size: expected a number from 1 to 1,000,000, fo"),
+        ("linear_dqn", {"plays_on": 1}, "plays_on: expected true or false, found 1"),
+        ("linear_dqn", {"actions": "al"}, "actions: expected 'all' or 'occupied', found 'al'"),
+        ("linear_dqn", {"actions": ["all"]}, "actions: expected 'all' or 'occupied', found ['all"),
+        ("tabular_q", {"learning_rate": 1.5}, "learning_rate: expected a number above 0 and at mo"),
+        ("tabular_q", {"epsilon_decay": 0}, "epsilon_decay: expected a number above 0, found 0.0"),
+        ("reinforce", {"baseline": "max"}, "baseline: expected 'mean' or 'none', found 'max'"),
     ],
 )
-def test_a_wrong_setting_is_told(settings, message):
+def test_a_wrong_setting_is_told(kind, settings, message):
     with pytest.raises(ConfigError) as caught:
-        make("linear_dqn", **settings)
-    assert str(caught.value) == f"learner 'linear_dqn': {message}"
+        make(kind, **settings)
+    assert str(caught.value).startswith(f"learner '{kind}': {message}")
+
+
+def test_the_class_itself_checks_the_ranges_too():
+    with pytest.raises(ValueError, match="learning_rate: expected a number above 0, found nan"):
+        LinearDQN(rng=np.random.default_rng(0), learning_rate=float("nan"))
 
 
 def test_a_learner_without_settings_says_so():

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from gohr import play
-from gohr.errors import ConfigError
-from gohr.game import DEFAULT_SPEC, BoardSpec, compile_rule, draw_boards
-from gohr.learners import Learner, Reinforce, make_learner
+from gohr.game import BoardSpec, compile_rule, draw_boards
+from gohr.learners import Learner, Reinforce
 from gohr.learners.linear_models import feature_table
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused
@@ -85,16 +84,3 @@ def test_rules_of_features_are_learned(rule):
     log = play(boards, Reinforce(rng=np.random.default_rng(5)), load_rule(rule))
     errors = log.n_attempts - 9
     assert errors[-50:].sum() < errors[:10].sum() / 5
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"learning_rate": 0}, "learning_rate: expected a number above 0, found 0.0"),
-        ({"baseline_rate": 2}, "baseline_rate: expected a number above 0 and at most 1, found 2.0"),
-        ({"baseline": "max"}, "baseline: expected 'mean' or 'none', found 'max'"),
-    ],
-)
-def test_a_wrong_setting_is_told(settings, message):
-    with pytest.raises(ConfigError, match=f"learner 'reinforce': {message}"):
-        make_learner("reinforce", DEFAULT_SPEC, rng=np.random.default_rng(0), **settings)

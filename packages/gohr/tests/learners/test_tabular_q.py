@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from gohr import play
-from gohr.errors import ConfigError
-from gohr.game import DEFAULT_SPEC, BoardSpec, compile_rule, draw_boards
-from gohr.learners import Learner, TabularQ, make_learner
+from gohr.game import BoardSpec, compile_rule, draw_boards
+from gohr.learners import Learner, TabularQ
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused
 
@@ -87,17 +86,3 @@ def test_small_palettes_and_their_rules():
     learner = TabularQ(spec, rng=np.random.default_rng(4))
     assert learner.values.shape == (9, 3, 4)
     play(draw_boards(3, spec, rng=np.random.default_rng(5)), learner, rule, horizon=20)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"learning_rate": 1.5}, "learning_rate: expected a number above 0 and at most 1, found 1"),
-        ({"gamma": -1}, "gamma: expected a number from 0 to 1, found -1.0"),
-        ({"epsilon_decay": 0}, "epsilon_decay: expected a number above 0, found 0.0"),
-        ({"tie_break": "last"}, "tie_break: expected 'random' or 'first', found 'last'"),
-    ],
-)
-def test_a_wrong_setting_is_told(settings, message):
-    with pytest.raises(ConfigError, match=f"learner 'tabular_q': {message}"):
-        make_learner("tabular_q", DEFAULT_SPEC, rng=np.random.default_rng(0), **settings)

@@ -32,7 +32,8 @@ def choose(failed: _Failed, codes: Codes, last: int, draws: Draws, at: int) -> i
 @njit(cache=True)
 def learn(failed: _Failed, made: Made, codes: Codes, draws: Draws, at: int) -> None:
     """Remember a failure until the board changes."""
-    note_failure(failed, made.action, made.outcome, made.terminated or made.truncated)
+    outcome = int(np.int64(made.outcome))  # as Python hands it over
+    note_failure(failed, made.action, outcome, made.terminated or made.truncated)
 
 
 @njit(cache=True)

@@ -20,7 +20,7 @@ def written(tmp_path, text):
     return path
 
 
-@pytest.mark.filterwarnings("ignore:.*have the same scores")  # drawn so by chance
+@pytest.mark.filterwarnings("ignore:.*have the same score")  # drawn so by chance
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(runs=ragged_runs())

@@ -79,6 +79,11 @@ USUAL: Mapping[str, tuple[str, ...]] = {
         "iterations", "training_iteration",
     ),
 }  # fmt: skip
+#: Usual names that mean something else where another column has the same role.
+_GIVES_WAY = (
+    "success", "is_success", "frames", "env_frames", "total_frames", "iteration", "iterations",
+    "training_iteration",
+)  # fmt: skip
 #: Prefixes of names in trackers.
 _PREFIX = re.compile(r"^(?:[a-z_]+\.)+(?=.)")
 #: What a heading holds beside its words: a unit in brackets, a sign.
@@ -226,8 +231,12 @@ def short_name(column: str) -> str:
 
 def role_of(column: str) -> str | None:
     """Return what a column usually holds, by its name; None for any other."""
-    name = _NO_UNIT.sub("", short_name(column)).lower().replace(" ", "_").replace("-", "_")
+    name = _bare(column)
     return next((role for role, names in USUAL.items() if name in names), None)
+
+
+def _bare(column: str) -> str:
+    return _NO_UNIT.sub("", short_name(column)).lower().replace(" ", "_").replace("-", "_")
 
 
 def usual_columns(
@@ -246,6 +255,7 @@ def usual_columns(
             numeric = [x for x in candidates if are_numbers(raw[x]) or _are_truths(raw[x])]
             # One that only begins as numbers do has wrong cells, which reading it will name.
             candidates = numeric or empty or [x for x in candidates if _has_numbers(raw[x])]
+        candidates = [x for x in candidates if _bare(x) not in _GIVES_WAY] or candidates
         candidates = [name for name in candidates if name == role] or candidates
         for other in candidates[1:]:
             if raw.tolist(candidates[0]) != raw.tolist(other):

@@ -61,6 +61,11 @@ def test_files_of_many_tools_are_read(tmp_path, name):
 def test_a_success_may_be_true_or_false(tmp_path):
     table = read(tmp_path, "s.csv", "agent,env,seed,success\nppo,pong,0,True\nppo,pong,1,false\n")
     assert table.runs("ppo", "pong").tolist() == [1.0, 0.0]
+    both = "agent,env,seed,iteration,global_step,success,return\n"
+    rows = "ppo,pong,0,1,10,0,2.5\nppo,pong,0,2,20,1,3.5\n"
+    table = read(tmp_path, "b.csv", both + rows)
+    assert table.curves("ppo", "pong")[0].tolist() == [10, 20]
+    assert table.last_step().runs("ppo", "pong").tolist() == [3.5]
 
 
 REFUSED = {

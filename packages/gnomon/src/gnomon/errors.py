@@ -149,18 +149,16 @@ def either(python: str, command: str) -> str:
 
 
 def reading(file: str | None, **arguments: object) -> str:
-    """Return the call, or the command, that reads a file with these arguments.
+    """Return the call, or the command, that reads a file, or a table in memory, so.
 
     Examples
     --------
     >>> reading("a.csv", within_run="mean")
     "read_scores('a.csv', within_run='mean')"
     """
-    if file is None:
-        return option(**arguments)
     if _ON_COMMAND_LINE.get():
-        return f"gnomon read {shlex.quote(file)} {option(**arguments)}"
-    return f"read_scores({file!r}, {option(**arguments)})"
+        return f"gnomon read {shlex.quote(file or 'SOURCE')} {option(**arguments)}"
+    return f"read_scores({repr(file) if file else 'table'}, {option(**arguments)})"
 
 
 def several(found: Sequence[str], noun: str = "score") -> str:

@@ -99,7 +99,8 @@ def test_unknown_names_are_answered_with_near_ones():
             with_row(algorithm="dqn", task="pong"),
             "rows 1 and 6, column 'run': expected one row for each algorithm, task, run; "
             "found algorithm dqn, task pong, run 0 twice; column 'suite' distinguishes them: "
-            "within_run='mean' averages the rows of a run, where={'suite': 'atari'} takes some",
+            "read_scores(table, within_run='mean') averages the rows of a run, "
+            "where={'suite': 'atari'} takes some",
         ),
         (
             with_row(score=float("inf")),
@@ -114,7 +115,8 @@ def test_unknown_names_are_answered_with_near_ones():
         (
             [{k: v for k, v in row.items() if k != "run"} for row in ROWS],
             "rows 1 and 2, column 'run': several rows of dqn on pong and no column of runs: "
-            "columns={'run': 'NAME'} names it, within_run='mean' averages the rows",
+            "read_scores(table, columns={'run': 'NAME'}) names it, within_run='mean' averages the "
+            "rows",
         ),
         (
             [row | {"step": None} for row in ROWS],

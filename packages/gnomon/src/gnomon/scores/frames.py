@@ -60,7 +60,7 @@ def rows_of_frame(frame: Any) -> Rows:
     """Return the rows of a data frame, a mapping of columns or of arrays, or a list of records."""
     if isinstance(frame, Rows):
         return frame
-    if isinstance(frame, Mapping):
+    if isinstance(frame, Mapping) and all(map(np.iterable, frame.values())):
         if frame and all(map(_is_array, frame.values())):
             return rows_of_arrays(frame)
         return rows_of_columns(frame)

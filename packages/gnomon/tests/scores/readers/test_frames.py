@@ -79,7 +79,7 @@ def found(source):
         try:
             table = read_scores(source)
         except ScoreDataError as error:
-            bare = re.sub(r"read_scores\('[^']*', (.*?)\)", r"\1", str(error))
+            bare = re.sub(r"read_scores\(('[^']*'|table), (.*?)\)", r"\2", str(error))
             return re.sub(r"^/\S*?(: |, )|(line|row)s? [\d and]+, ", "", bare)
     rows = [row | {"task": row["task"].replace("file", "scores")} for row in table.to_records()]
     return rows, table.metric, table.units, table.higher_is_better

@@ -325,7 +325,11 @@ TIDY = Reader(
     "records in JSON, a list of objects in any wrapping, or lines",
     recognises=lambda source: (
         bool(source.names)
-        or not (source.is_folder or source.ending in (".json", *JSON_LINES, ".npz", ".npy"))
+        or not (
+            source.is_folder
+            or source.json is not None
+            or source.ending in (".json", *JSON_LINES, ".npz", ".npy")
+        )
     ),
     read=read_tidy,
     takes=frozenset({"metric", "where", "columns", "within_run"}),

@@ -20,18 +20,18 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, check_word, counted, listed
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
+from gnomon.scores.columns import IntArray
 from gnomon.scores.plausibility import own_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
 from gnomon.stats.cautions import warn
-from gnomon.stats.estimates import Resampling
+from gnomon.stats.intervals import Resampling
 from gnomon.stats.item_results import compare_items
 from gnomon.stats.items import Items, counted_as
 from gnomon.tables import latex_table, percent
 
 BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
 
 WINS, ITEM_MEAN = "win-probability", "mean"
 #: What algorithms (or tasks) can be ordered by; intervals of ranks are the same for all of them.
@@ -294,8 +294,7 @@ def rank(
         if by == "task" and (unlike := own_scales(scores)) is not None:
             warn(unlike)
         field = Field.of(scores, by)
-        sample: Any = {None: None, "runs": "runs", "runs_and_tasks": "tasks"}[resampling]
-        found = pairwise_improvement(field.samples, level=level, sample=sample)
+        found = pairwise_improvement(field.samples, level=level, resampling=resampling)
         _warn_of_degenerate(field, found)
     values, strength = np.array([found.mean, found.mean_low, found.mean_high]), found.mean
     if method in RATINGS:
@@ -304,7 +303,7 @@ def rank(
         values = np.array([ratings, *np.full((2, ratings.size), np.nan)])
         strength = ratings if rating.higher_is_better else -ratings
     n_sampled = np.count_nonzero(field.sizes, axis=0).astype(np.float64)
-    if found.sample == "runs":
+    if found.resampling == "runs":
         with np.errstate(divide="ignore", invalid="ignore"):
             inverse = np.where(field.sizes > 0, 1.0 / field.sizes, 0.0).sum(axis=0)
             n_sampled /= inverse  # the harmonic mean
@@ -318,7 +317,7 @@ def rank(
         method=method,
         by=by,
         level=level,
-        resampling="runs" if found.sample == "runs" else "runs_and_tasks",
+        resampling=found.resampling,
     )
 
 
@@ -339,7 +338,7 @@ def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
         warn(f"no differences: {why}")
         return
     single = [n for n, size in zip(field.names, field.sizes.T, strict=True) if size.max() == 1]
-    if found.sample == "tasks":
+    if found.resampling == "runs_and_tasks":
         if len(single) == len(field.names):
             warn(f"one run per algorithm and task, so the {ground}s are treated as a sample")
     elif single:

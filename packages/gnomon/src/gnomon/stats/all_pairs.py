@@ -10,10 +10,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.improvement import (
     newcombe_interval,
@@ -23,10 +24,9 @@ from gnomon.stats.improvement import (
     wins_on_task,
     won_twice,
 )
+from gnomon.stats.intervals import Resampling
 from gnomon.stats.rank_tests import holm, mann_whitney_rows
-from gnomon.stats.samples import IntArray
 
-Sample = Literal["runs", "tasks"]
 #: ``samples[t][i]``: scores of the runs of algorithm i on task t, higher is better.
 Samples = Sequence[Sequence[FloatArray]]
 
@@ -58,7 +58,7 @@ class PairwiseImprovement:
     mean: FloatArray
     mean_low: FloatArray
     mean_high: FloatArray
-    sample: Sample
+    resampling: Resampling
     level: float
     #: Centre, variance and degrees of freedom of Student's interval, and the parts of Newcombe's.
     spread: FloatArray
@@ -106,7 +106,7 @@ def _scaled_parts(
 
 
 def pairwise_improvement(
-    samples: Samples, *, level: float = 0.95, sample: Sample | None = None
+    samples: Samples, *, level: float = 0.95, resampling: Resampling | None = None
 ) -> PairwiseImprovement:
     r"""Compare every two algorithms by P(X > Y).
 
@@ -136,8 +136,9 @@ def pairwise_improvement(
         there are none. Infinite scores take part.
     level : float
         Confidence level.
-    sample : str, optional
-        ``runs`` or ``tasks``; by default tasks where no algorithm has several runs on a task.
+    resampling : str, optional
+        ``runs`` or ``runs_and_tasks``; by default the latter where no algorithm has several runs on
+        a task.
 
     Returns
     -------
@@ -159,9 +160,9 @@ def pairwise_improvement(
     (1.0, 0.029)
     """
     sizes = np.array([[x.size for x in row] for row in samples], dtype=np.int64)
-    if sample is None:
-        sample = "runs" if sizes.max(initial=0) > 1 else "tasks"
-    return (_over_tasks if sample == "tasks" else _over_runs)(samples, sizes, level)
+    if resampling is None:
+        resampling = "runs" if sizes.max(initial=0) > 1 else "runs_and_tasks"
+    return (_over_runs if resampling == "runs" else _over_tasks)(samples, sizes, level)
 
 
 def table_samples(scores: ScoreTable) -> list[list[FloatArray]]:
@@ -366,7 +367,7 @@ def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpr
     of_tasks = np.stack([centre, variance, df, *np.zeros((2, n))])
     low, high = _wider_interval(mean, of_tasks, level)
     pairs = value, p_value, p_adjusted, np.sqrt(spread[1]), n_shared
-    return PairwiseImprovement(*pairs, mean, low, high, "tasks", level, spread)
+    return PairwiseImprovement(*pairs, mean, low, high, "runs_and_tasks", level, spread)
 
 
 def _take_tasks(

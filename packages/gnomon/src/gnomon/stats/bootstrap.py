@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray
 from gnomon.stats.metrics import Metric, median
-from gnomon.stats.samples import IntArray, Strata, as_strata
+from gnomon.stats.samples import Strata, as_strata
 
 #: Resamples, and numbers, that are worked on together, so that they stay in the processor's cache.
 BLOCK, BLOCK_SIZE = 2048, 1 << 19

@@ -174,7 +174,7 @@ class Differences:
         names, found = self._improvement(task)
         i, j = names.index(a), names.index(b)
         method = "newcombe" if found.n_shared[i, j] == 1 else "delong"
-        if found.sample == "tasks":
+        if found.resampling == "runs_and_tasks":
             method = SIGN_FLIPS
 
         def at(level: float) -> Interval:
@@ -206,7 +206,7 @@ class Differences:
         found = self._over_pairs(table)
         most = zip(table.algorithms, table.run_counts.max(axis=1), strict=True)
         single = [name for name, n in most if n == 1]
-        if found.sample == "tasks":
+        if found.resampling == "runs_and_tasks":
             warn(f"{IMPROVEMENT}: {TASK_SAMPLE}")
         elif single:
             warn(f"{IMPROVEMENT}: interval not estimable from one run per task of {listed(single)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from gnomon.stats.intervals import (
     Interval,
     Method,
     Noise,
+    Resampling,
     Rule,
     Student,
     Variances,
@@ -44,8 +45,6 @@ from gnomon.stats.medians import MedianProfile
 from gnomon.stats.metrics import Metric, Metrics, median, metric_list, metric_named, metrics_for
 from gnomon.stats.samples import Strata
 from gnomon.stats.summary_statistics import scores_or_stand_ins
-
-Resampling = Literal["runs", "runs_and_tasks"]
 
 #: On one task the median is that of its runs.
 MEDIAN_OF_RUNS = Metric("median", lambda s: np.median(s.values, axis=-1), of_batch=True)

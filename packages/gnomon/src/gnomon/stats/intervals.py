@@ -31,6 +31,8 @@ from gnomon.stats.metrics import Metric
 from gnomon.stats.samples import Strata
 
 Method = Literal["auto", "percentile"]
+#: What is the sample: runs on fixed tasks, or tasks as well.
+Resampling = Literal["runs", "runs_and_tasks"]
 #: Whose variances: moderated over those of the table, or an algorithm's own.
 Variances = Literal["moderated", "own"]
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, either, listed
 from gnomon.results import made_by
+from gnomon.scores.columns import IntArray
 from gnomon.scores.contents import without_score
 from gnomon.scores.items import clusters_of_items
 from gnomon.scores.table import FloatArray, ScoreTable, Units
@@ -29,7 +30,6 @@ from gnomon.stats.distributions import student_quantile
 from gnomon.stats.metrics import Metric, Metrics, metric_list
 from gnomon.stats.proportions import effective_wilson, mcnemar, pass_at, pass_hat, tango, wilson
 
-IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 #: Metrics of items.

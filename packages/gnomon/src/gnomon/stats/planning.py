@@ -29,7 +29,7 @@ from gnomon.stats.cautions import shared_tasks
 from gnomon.stats.comparison import chosen_pair, metrics_to_compare
 from gnomon.stats.difference import IMPROVEMENT, Spread, minus
 from gnomon.stats.estimates import spread_of
-from gnomon.stats.improvement import placements
+from gnomon.stats.improvement import placements, share_variance, variance_parts
 from gnomon.stats.intervals import Noise, Rule, Student
 from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
 from gnomon.stats.items import counted_as, refuse_options
@@ -298,7 +298,8 @@ class _Pilot:
         """Return the expected result of a study with this number of runs."""
         error = self.seen.error * math.sqrt(self.runs / runs)
         if self.n_tasks:
-            error = max(error, math.sqrt((2 * runs + 1) / (12.0 * runs**2 * self.n_tasks)))
+            even = share_variance(0.5, variance_parts(runs, runs) / self.n_tasks)
+            error = max(error, math.sqrt(even))
         df = self.seen.df * (runs - 1.0) / max(self.runs - 1.0, 1.0)
         return replace(self.seen, error=error, df=max(df, runs - 1.0))
 

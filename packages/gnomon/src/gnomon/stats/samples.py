@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
+from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray, ScoreTable
-
-IntArray = npt.NDArray[np.int64]
 
 #: Of one table a float, of a batch of tables an array: one number for each.
 Number: TypeAlias = Any

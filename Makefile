@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 PACKAGES := --editable packages/gnomon --editable packages/gohr --editable packages/gnomon-board
 PROJECTS := $(wildcard packages/*/pyproject.toml) constraints.txt
 
-.PHONY: demo test test-all frameworks lint types contract docs wheel bench soak clean clean-cache
+.PHONY: demo test test-all frameworks lint types contract docs wheel bench replay soak clean clean-cache
 
 demo: $(VENV)/.runtime $(VENV)/.kernels
 	$(BIN)/gohr demo
@@ -60,6 +60,11 @@ $(VENV)/.kernels: $(shell find packages/*/src -name '*.py') | $(VENV)/.runtime
 	find packages -name '*.nb[ic]' -delete
 	$(BIN)/python .ci/compile_kernels.py
 	touch $@
+
+# A million attempts by the engine and by JAX, and 100,000 by the reference interpreter and by JAX;
+# the full tier has a tenth of them.
+replay: $(VENV)/.dev $(VENV)/.kernels
+	GNOMON_REPLAY=10 $(BIN)/python -m pytest -s -m full packages/gohr/tests/game/jax/test_jax_replay.py -k "many_attempts or fewer"
 
 # An hour of a steady load on a board; the full tier has half a minute of it.
 soak: $(VENV)/.dev $(VENV)/.kernels

@@ -244,7 +244,7 @@ class ProgramBuilder:
         self, values: list[_Set], how: tuple[int, int, int, int], by_bucket: bool
     ) -> _Node:
         """Give numbers to the sets, and add an instruction that looks them up."""
-        if len(self._instructions) == MOST_INSTRUCTIONS - 1:  # the last one belongs to the end
+        if len(self._instructions) == MOST_INSTRUCTIONS:
             raise NotCompilableError("not compilable: an expression of too many parts")
         number: dict[_Set, int] = {}
         table = tuple(number.setdefault(v, len(number)) for v in values)
@@ -253,14 +253,16 @@ class ProgramBuilder:
         return _Node(tuple(number), len(self._instructions) - 1, by_bucket)
 
     def _finish(self, node: _Node, bits: Callable[[_Set], int]) -> Program:
-        """End with a look-up of the bits themselves."""
+        """End with a look-up of the bits themselves: the last table gives them at once."""
         masks = tuple(bits(v) for v in node.sets)
         if node.at is None:
             # A leaf with the same value for every piece.
             table = masks * (1 + (self.spec.n_codes - 1) * N_CELLS * N_BUCKETS)
             return Program(((_LEAF, THIS, 0, 0, 0),), (table,), False)
-        instructions = (*self._instructions, (_UNARY, node.at, 0, 0, len(self._tables)))
-        return Program(instructions, (*self._tables, masks), node.by_bucket)
+        *tables, last = self._tables
+        assert node.at == len(tables)  # all that comes before is part of it
+        final = tuple(masks[number] for number in last)
+        return Program(tuple(self._instructions), (*tables, final), node.by_bucket)
 
 
 #: Names that denote a piece. ``q.pos`` never does: no cell is filled twice in an episode.

@@ -45,7 +45,9 @@ def public(package: str) -> Iterator[tuple[str, Any]]:
 def is_record(found: Any) -> bool:
     """Return whether a class is nothing but fields: an example would only read one back."""
     return inspect.isclass(found) and (
-        is_dataclass(found) or issubclass(found, Enum) or hasattr(found, "_fields")
+        is_dataclass(found)
+        or issubclass(found, Enum)
+        or any(hasattr(found, fields) for fields in ("_fields", "model_fields"))
     )
 
 

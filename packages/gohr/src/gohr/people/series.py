@@ -35,15 +35,7 @@ _Text = Annotated[str, Field(max_length=20_000)]
 
 
 class Part(BaseModel):
-    """A part of a study; unknown fields are refused.
-
-    Examples
-    --------
-    >>> class Colors(Part):
-    ...     dark: bool = False
-    >>> Colors.model_validate({"dark": True})
-    Colors(dark=True)
-    """
+    """A part of a study; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -83,11 +75,6 @@ class MemoryAids(Part):
     ``stack``: how many pieces beside a bucket. ``numbers``: whether they show the number of their
     removal. ``cells``: display of an emptied cell: a shadow with its number, a tick, or nothing.
     ``attempts``: whether every attempt on the board is listed.
-
-    Examples
-    --------
-    >>> MemoryAids(stack=0, cells="nothing").attempts
-    True
     """
 
     stack: Annotated[int, Field(ge=0, le=36)] = 3
@@ -132,11 +119,6 @@ class SeriesTerms(Part):
     shows whether the piece can be moved and costs a number of attempts. Giving up is offered at any
     time, or only between boards while at most ``give_up_at`` were played. ``mastery`` is the number
     of successes in a row that ends the series.
-
-    Examples
-    --------
-    >>> SeriesTerms(points={}, mastery=10).points.most
-    10.0
     """
 
     given: tuple[tuple[GivenPiece, ...], ...] = ()

@@ -170,18 +170,6 @@ class PlayedSeries:
         without a table of boards are empty.
     boards_known : bool
         Whether all boards are known.
-
-    Examples
-    --------
-    >>> log = TrialLog(
-    ...     boards=np.zeros((1, 36), dtype=np.uint8),
-    ...     n_attempts=np.array([2]),
-    ...     actions=np.array([0, 4], dtype=np.uint8),
-    ...     outcomes=np.array([4, 0], dtype=np.int8),
-    ...     finish=np.array([0], dtype=np.int8),
-    ... )
-    >>> PlayedSeries("p1", "clockwise", 0, log, boards_known=False).player
-    'p1'
     """
 
     player: str

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gohr.errors import RunFolderError
 from gohr.experiments.config.experiment_config import ExperimentConfig
@@ -15,9 +14,6 @@ from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.experiments.run_folder import RunFolder, is_run_folder
 from gohr.experiments.trial import Trial, encode
 from gohr.playing import Replay, TrialLog
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +96,12 @@ def write_recorded_run(
     folder = RunFolder.create(new, config)
     learners = {learner.name: learner for learner in config.learners}
     rules = {rule.name: rule for rule in config.rules}
-    with folder.writing() as writer:
+    with folder.writing() as (writer, _):
         for one in trials:
             trial = Trial.of(config, learners[one.learner], rules[one.task], one.number)
-            writer.record(encode(trial, one.log, one.wall_time_s, float("nan"), one.counts))
+            place = folder.place(one.learner, one.task, one.number)
+            encoded = encode(trial, one.log, one.wall_time_s, float("nan"), one.counts)
+            writer.record(place, *encoded)
     if path.exists():
         shutil.rmtree(path)
     os.replace(new, path)

@@ -29,7 +29,7 @@ from gohr.experiments.store import (
     held,
     is_held,
 )
-from gohr.experiments.trial import Encoded, Trial, key_finder, trials_of
+from gohr.experiments.trial import Trial, key_finder, trials_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -176,8 +176,11 @@ class RunFolder:
         return RunStore(self.path)
 
     @contextmanager
-    def writing(self) -> Iterator[RunWriter]:
+    def writing(self) -> Iterator[tuple[Writer, tuple[str, ...]]]:
         """Hold the folder for writing; a database that is damaged is rebuilt first.
+
+        Gives the writer of its database, and the names of the trials that were damaged and are to
+        be played again.
 
         Raises
         ------
@@ -187,7 +190,7 @@ class RunFolder:
         with held(self.path):
             lost = () if self.store.is_whole() else self._mended()
             with self.store.writing() as writer:
-                yield RunWriter(self, writer, lost)
+                yield writer, lost
 
     def _mended(self) -> tuple[str, ...]:
         """Rebuild the database; return the trials that are lost because of damage."""
@@ -370,31 +373,6 @@ class RunFolder:
         except ImportError:
             raise GnomonError("Parquet needs PyArrow: pip install 'gohr[parquet]'") from None
         pq.write_table(pa.table(self.attempts()), os.fspath(path))
-
-
-class RunWriter:
-    """Writer of a run folder, within :meth:`RunFolder.writing`.
-
-    Parameters
-    ----------
-    folder : RunFolder
-    writer : Writer
-        Of its database.
-    lost : tuple of str
-        Trials that had been played and were damaged, by name; they are to be played again.
-    """
-
-    def __init__(self, folder: RunFolder, writer: Writer, lost: tuple[str, ...]) -> None:
-        self.folder = folder
-        self.lost = lost
-        self.set_value = writer.set_value
-        self._writer = writer
-
-    def record(self, trial: Encoded) -> None:
-        """Write the outcome of a trial."""
-        record = trial.record
-        place = self.folder.place(record.learner, record.rule, record.trial)
-        self._writer.record(place, record, trial.data)
 
 
 def is_run_folder(path: str | os.PathLike[str]) -> bool:

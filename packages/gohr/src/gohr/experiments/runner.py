@@ -22,8 +22,8 @@ from gohr.errors import ConfigError, StuckRuleWarning
 from gohr.execution import Limits, Workers, cluster_workers, make_workers
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
-from gohr.experiments.run_folder import SESSIONS, RunFolder, RunWriter
-from gohr.experiments.store import TrialRecord
+from gohr.experiments.run_folder import SESSIONS, RunFolder
+from gohr.experiments.store import TrialRecord, Writer
 from gohr.experiments.trial import compile_kernels, failure, play, prepare, stuck_as_dealt
 from gohr.game.interpreted_boards import warn_if_interpreted
 
@@ -203,33 +203,36 @@ def _run_on(
 ) -> RunSummary:
     """Play the trials that are missing in the folder, and record them."""
     errors: list[str] = []
-    with folder.writing() as writer:
+    with folder.writing() as (writer, lost):
         done = {record.key for record in folder.trials() if record.status == "done"}
         missing = [trial for key, trial in folder.planned.items() if key not in done]
         progress(0, len(missing))
         if missing:
-            with _session(writer, how) as count:
+            with _session(folder, writer, how) as count:
                 for n_played, outcome in enumerate(chosen.map(play, missing), start=1):
                     trial = outcome.piece
-                    encoded = outcome.result or failure(trial, outcome.error, outcome.traceback)
-                    writer.record(encoded)
-                    count(encoded.record)
-                    if (error := encoded.record.error) is not None:
-                        named = f"{trial.learner.name} on {trial.rule.name}, {trial.number}"
-                        errors.append(f"{named}: {error}")
+                    failed = failure(trial, outcome.error, outcome.traceback)
+                    record, data = outcome.result or (failed, None)
+                    named = trial.learner.name, trial.rule.name, trial.number
+                    writer.record(folder.place(*named), record, data)
+                    count(record)
+                    if record.error is not None:
+                        errors.append("{} on {}, {}: {}".format(*named, record.error))
                     progress(n_played, len(missing))
     n_done = len(missing) - len(errors)
-    return RunSummary(folder, n_done, len(done), len(errors), tuple(errors), writer.lost)
+    return RunSummary(folder, n_done, len(done), len(errors), tuple(errors), lost)
 
 
 @contextmanager
-def _session(writer: RunWriter, how: Mapping[str, Any]) -> Iterator[Callable[[TrialRecord], None]]:
+def _session(
+    folder: RunFolder, writer: Writer, how: Mapping[str, Any]
+) -> Iterator[Callable[[TrialRecord], None]]:
     """Add a session to those of the run, and complete it in the end; give what counts a trial.
 
     A session is one call of the runner that played any trial. One without an end was killed. No
     attempt depends on it.
     """
-    config, began = writer.folder.config, time.perf_counter()
+    config, began = folder.config, time.perf_counter()
     new: dict[str, Any] = {
         "begun": _now(),
         "ended": None,
@@ -241,7 +244,7 @@ def _session(writer: RunWriter, how: Mapping[str, Any]) -> Iterator[Callable[[Tr
         "trial_memory_mb": config.trial_memory_mb,
         **_machine(),
     }
-    sessions = [*writer.folder.sessions, new]
+    sessions = [*folder.sessions, new]
     writer.set_value(SESSIONS, sessions)
 
     def count(record: TrialRecord) -> None:

@@ -232,12 +232,8 @@ def _word(hexadecimal: str) -> int:
     return int(hexadecimal[:32], 16)
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """A trial as the run folder has it: its record, and its compressed attempts if it is done."""
-
-    record: TrialRecord
-    data: bytes | None = None
+#: A trial as the run folder has it: its record, and its compressed attempts if it is done.
+Encoded = tuple[TrialRecord, bytes | None]
 
 
 def play(trial: Trial) -> Encoded:
@@ -278,13 +274,13 @@ def encode(
         n_bytes=len(data),
         episodes=episode_bytes(log),
     )
-    return Encoded(record, data)
+    return record, data
 
 
-def failure(trial: Trial, error: str | None, traceback: str | None) -> Encoded:
-    """Return a trial that failed, as the run folder has it."""
+def failure(trial: Trial, error: str | None, traceback: str | None) -> TrialRecord:
+    """Return the record of a trial that failed."""
     named = trial.key, trial.learner.name, trial.rule.name, trial.number
-    return Encoded(TrialRecord(*named, "failed", error=error, traceback=traceback))
+    return TrialRecord(*named, "failed", error=error, traceback=traceback)
 
 
 def compile_kernels(config: ExperimentConfig) -> None:

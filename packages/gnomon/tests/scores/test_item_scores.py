@@ -144,3 +144,25 @@ def test_a_table_with_steps_has_no_item_scores():
     steps = ScoreTable.from_arrays({"a": [[[1.0, 0.0]]]}, units="items")
     with pytest.raises(ScoreDataError, match="2 steps of each run"):
         _ = steps.item_scores
+
+
+def test_rows_are_looked_up_in_parts():
+    """More rows than are looked up at a time: names in the order of their first row, clusters."""
+    n = 40_000
+    names = [f"q{(7 * i + 3) % n}" for i in range(n)]
+    columns = {"algorithm": ["b"] * n + ["a"] * n, "task": names * 2, "score": [1.0] * 2 * n}
+    topic = [int(name[1:]) // 10 for name in names]
+    about = {"units": "items", "cluster": "topic"}
+    table = ScoreTable.from_frame(columns | {"topic": topic * 2}, **about)
+    scores = table.item_scores
+    assert (scores.models, scores.items[:2], len(scores.clusters)) == (
+        ("b", "a"),
+        ("q3", "q10"),
+        n // 10,
+    )
+    own = dict(zip(scores.items, scores.cluster_of.tolist(), strict=True))
+    assert own["q10"] == own["q19"] != own["q20"]
+    assert not scores.matrix().flags.writeable
+    assert table.select(algorithms=["a"]).rows.tolist("task")[-1] == names[-1]
+    with pytest.raises(ScoreDataError, match=f"item '{names[-1]}', .* expected one cluster"):
+        ScoreTable.from_frame(columns | {"topic": [*topic, *topic[:-1], -1]}, **about)

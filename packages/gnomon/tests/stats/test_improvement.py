@@ -120,7 +120,7 @@ def test_one_task_won_outright_has_interval_and_test(n):
 @given(
     st.integers(1, 3).flatmap(lambda n: st.tuples(*[st.lists(several, min_size=n, max_size=n)] * 2))
 )
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_interval_and_test_agree_and_are_mirrored(both):
     for level in (0.8, 0.95):
         one, mirrored = compared(*both, level), compared(*both[::-1], level)

@@ -106,10 +106,11 @@ def _draw_predictions(found: Distillation, points: FloatArray, ax: Axes) -> None
     far = np.argsort(-np.abs(p - t) * outside, kind="stable")[: min(_MOST_NAMED, outside.sum())]
     for i in np.sort(far):
         # On the side away from the diagonal, where the other algorithms are not.
-        side, where = (6, "left") if p[i] < t[i] else (-6, "right")
+        beside, where = (6, "left") if p[i] < t[i] else (-6, "right")
         ax.annotate(
             shortened(names[i], LONGEST), (t[i], p[i]), textcoords="offset points",
-            xytext=(side, 0), ha=where, va="center", color=INK, fontsize=SIZE - 2, parse_math=False,
+            xytext=(beside, 0), ha=where, va="center", color=INK, fontsize=SIZE - 2,
+            parse_math=False,
         )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from gnomon.plot.figure import Figure, Panel, frame
 from gnomon.plot.labels import in_lines
 from gnomon.plot.style import FULL_WIDTH, INK, MUTED, SERIES, SIZE, drawing_of
 from gnomon.ranking.ranks import rank_range
+from gnomon.tables import percent
 
 #: Where ranks and brackets stand beside the panel, and how far apart brackets are, in inches.
 RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2
@@ -35,7 +36,7 @@ def ranking_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
         ax,
         name="rank-intervals",
         title="Ranks",
-        caption=f"{_value_name(found).capitalize()} with {100.0 * found.level:.4g}\xa0% intervals, "
+        caption=f"{_value_name(found).capitalize()} with {percent(found.level)} intervals, "
         "and ranks with theirs. A bracket joins a tier: its members are not significantly "
         f"different.{some}",
         alt=f"Ranks, best on top: {', '.join(found.names[:n])}.",

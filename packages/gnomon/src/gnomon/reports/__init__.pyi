@@ -5,7 +5,6 @@ from .page import Answer as Answer
 from .page import Report as Report
 from .page import Section as Section
 from .page import Table as Table
-from .page import percent as percent
 from .page import report_html as report_html
 from .reports import report as report
 from .reports import try_place as try_place
@@ -19,7 +18,6 @@ __all__ = [
     "Table",
     "distillation_report",
     "evaluation_report",
-    "percent",
     "report",
     "report_html",
     "report_markdown",

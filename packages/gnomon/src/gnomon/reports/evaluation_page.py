@@ -23,7 +23,6 @@ from gnomon.reports.page import (
     best_text,
     cell,
     p_text,
-    percent,
     report_of,
     sentence,
 )
@@ -34,7 +33,7 @@ from gnomon.stats.comparison import chosen_pair
 from gnomon.stats.costs import cost_columns
 from gnomon.stats.item_results import compare_items, estimate_items
 from gnomon.stats.items import Items
-from gnomon.tables import p_value
+from gnomon.tables import p_value, percent
 
 #: Groups of items that are shown: those with the largest and with the smallest contributions.
 MOST_GROUPS, LAST_GROUPS = 15, 5

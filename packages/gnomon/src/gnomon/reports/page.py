@@ -17,7 +17,7 @@ from gnomon._version import __version__
 from gnomon.errors import GnomonError, counted, either, joined
 from gnomon.files import write_atomically, write_together
 from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
-from gnomon.tables import p_value, value_in_brackets
+from gnomon.tables import p_value, percent, value_in_brackets
 
 if TYPE_CHECKING:
     from gnomon.ranking import Ranking
@@ -217,17 +217,6 @@ def _numbers_inside(rows: Numbers) -> str | None:
 def sentence(text: str) -> str:
     """Return a text with a full stop at its end."""
     return text if text.endswith(".") else f"{text}."
-
-
-def percent(level: float) -> str:
-    r"""Return a share as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.95), percent(0.975)
-    ('95\xa0%', '97.5\xa0%')
-    """
-    return f"{100 * level:.4g}\xa0%"
 
 
 def report_of(

@@ -23,7 +23,6 @@ from gnomon.reports.page import (
     best_text,
     cell,
     p_text,
-    percent,
     report_of,
     sentence,
 )
@@ -34,7 +33,7 @@ from gnomon.stats import Curves, Estimates, compare, curves, estimate, profile
 from gnomon.stats.comparison import chosen_pair
 from gnomon.stats.items import refuse_options
 from gnomon.stats.learning_curves import Curve
-from gnomon.tables import latex_rows, value_in_brackets
+from gnomon.tables import latex_rows, percent, value_in_brackets
 
 #: More lines or panels than this hide each other.
 MOST_DRAWN, MOST_CURVES = 30, 24

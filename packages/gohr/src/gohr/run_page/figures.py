@@ -10,7 +10,7 @@ import numpy as np
 
 from gnomon.errors import counted, joined
 from gnomon.plot import Figure, drawing_of, series_style
-from gnomon.reports import percent
+from gnomon.tables import percent
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.game.board import N_CELLS, draw_boards

@@ -13,8 +13,8 @@ import numpy as np
 from gnomon import __version__
 from gnomon.errors import counted, joined
 from gnomon.plot import default_settings
-from gnomon.reports import Answer, Report, Section, Table, percent, try_place, write_page
-from gnomon.tables import p_value
+from gnomon.reports import Answer, Report, Section, Table, try_place, write_page
+from gnomon.tables import p_value, percent
 from gohr.experiments import RunFolder, RunSummary
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards

@@ -128,7 +128,8 @@ class RuleEntry:
 
     def to_record(self) -> dict[str, Any]:
         """Return the entry as a table of a config file."""
-        return {"name": self.name, "text": self.text} | ({"hidden": True} if self.hidden else {})
+        fields = {"name": self.name, "text": self.text, "hidden": self.hidden}
+        return {name: value for name, value in fields.items() if value}
 
 
 @dataclass(frozen=True)

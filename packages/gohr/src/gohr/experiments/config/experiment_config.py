@@ -21,7 +21,6 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from gnomon.errors import GnomonError, UnknownNameError
@@ -119,13 +118,13 @@ class ExperimentConfig(BaseModel):
 
     name: Name
     rules: Annotated[tuple[RuleEntry, ...], Field(min_length=1)]
-    board: InstanceOf[BoardSpec] = DEFAULT_SPEC
-    predefined: InstanceOf[PredefinedBoards] | InstanceOf[RecordedBoards] | None = None
     learners: Annotated[tuple[LearnerEntry, ...], Field(min_length=1)]
     trials: Count = 20
     episodes: Count = 200
     horizon: Count = 100
     seed: Annotated[int, Field(strict=True, ge=0)] = 0
+    board: InstanceOf[BoardSpec] = DEFAULT_SPEC
+    predefined: InstanceOf[PredefinedBoards] | InstanceOf[RecordedBoards] | None = None
     baseline: Name | None = None
     trial_timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     trial_memory_mb: Count | None = None
@@ -148,11 +147,23 @@ class ExperimentConfig(BaseModel):
             values |= read_boards(board, base, trusted=trusted)
         elif board is None:
             values["board"] = _board_of_suites(values.get("rules"))
-        context = {"base": base, "trusted": trusted}
         try:
-            self.__pydantic_validator__.validate_python(values, context=context, self_instance=self)
+            self.__pydantic_validator__.validate_python(values, self_instance=self)
         except ValidationError as errors:
             raise first_in_words(errors) from None
+        # Only now is anything looked up: a misspelt field is reported first.
+        put = object.__setattr__
+        put(self, "rules", _with_texts(self.rules, base, trusted=trusted))
+        if not self.is_recorded:
+            found = [one for learner in self.learners for one in learner.expanded(self.board)]
+            # Each is created once, which tests its settings.
+            put(self, "learners", tuple(learner.completed(self.board) for learner in found))
+        # In a recorded game the same rule may occur again, later or under another condition.
+        _check_different("rules", self.rules, only_names=self.is_recorded)
+        _check_different("learners", self.learners)
+        names = [rule.name for rule in self.rules]
+        if self.baseline is not None and self.baseline not in names:
+            raise UnknownNameError("baseline", self.baseline, names)
 
     @field_validator("rules", "learners", mode="before")
     @classmethod
@@ -163,54 +174,6 @@ class ExperimentConfig(BaseModel):
             return [learner_fields_of(entry) for entry in entries]
         rules = [rule.to_record() if isinstance(rule, RuleEntry) else rule for rule in entries]
         return [{"name": rule} if isinstance(rule, str) else rule for rule in rules]
-
-    @field_validator("rules")
-    @classmethod
-    def _with_texts(
-        cls, rules: tuple[RuleEntry, ...], info: ValidationInfo
-    ) -> tuple[RuleEntry, ...]:
-        """Find the text of every rule, those of the suites included.
-
-        What two suites share counts once.
-        """
-        reading: dict[str, Any] = info.context or {}
-        if not reading["trusted"] and not all(rule.text for rule in rules):
-            raise ConfigError("field 'rules': expected the text of each rule, not its name")
-        entries: list[RuleEntry] = []
-        of_suites: set[RuleEntry] = set()
-        for rule in rules:
-            variants = None if rule.text else named_variants(rule.name)
-            if variants is not None:
-                listed = list(variants)
-            elif not rule.text and rule.name in available_suites():
-                listed = list(load_suite(rule.name).entries)
-                of_suites.update(listed)
-            else:
-                listed = [rule.found(reading["base"])]
-            entries += [entry for entry in listed if entry not in of_suites.intersection(entries)]
-        return tuple(entries)
-
-    @field_validator("learners")
-    @classmethod
-    def _with_settings(
-        cls, learners: tuple[LearnerEntry, ...], info: ValidationInfo
-    ) -> tuple[LearnerEntry, ...]:
-        """Give every learner all of its settings; each is created once, which tests them."""
-        board = info.data.get("board")
-        if board is None or isinstance(info.data.get("predefined"), RecordedBoards):
-            return learners
-        found = [one for learner in learners for one in learner.expanded(board)]
-        return tuple(learner.completed(board) for learner in found)
-
-    @model_validator(mode="after")
-    def _consistent(self) -> ExperimentConfig:
-        # In a recorded game the same rule may occur again, later or under another condition.
-        _check_different("rules", self.rules, only_names=self.is_recorded)
-        _check_different("learners", self.learners)
-        names = [rule.name for rule in self.rules]
-        if self.baseline is not None and self.baseline not in names:
-            raise UnknownNameError("baseline", self.baseline, names)
-        return self
 
     @classmethod
     def from_record(
@@ -442,6 +405,25 @@ def _board_of_suites(rules: Any) -> BoardSpec:
         named = " and ".join(suite.name for suite in suites)
         raise ConfigError(f"field 'rules': {named} are played on different boards; give a [board]")
     return suites[0].board if suites else DEFAULT_SPEC
+
+
+def _with_texts(rules: Sequence[RuleEntry], base: Path, *, trusted: bool) -> tuple[RuleEntry, ...]:
+    """Find the text of every rule, those of the suites included; what two share counts once."""
+    if not trusted and not all(rule.text for rule in rules):
+        raise ConfigError("field 'rules': expected the text of each rule, not its name")
+    entries: list[RuleEntry] = []
+    of_suites: set[RuleEntry] = set()
+    for rule in rules:
+        variants = None if rule.text else named_variants(rule.name)
+        if variants is not None:
+            listed = list(variants)
+        elif not rule.text and rule.name in available_suites():
+            listed = list(load_suite(rule.name).entries)
+            of_suites.update(listed)
+        else:
+            listed = [rule.found(base)]
+        entries += [entry for entry in listed if entry not in of_suites.intersection(entries)]
+    return tuple(entries)
 
 
 def _check_different(

@@ -5,24 +5,24 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import pathlib
 import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from gnomon.files import csv_text
 from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
-from gnomon_board.errors import Conflict
+from gnomon_board.errors import Conflict, Missing
 from gnomon_board.leaderboard.entries import unfinished_attempts
 from gnomon_board.leaderboard.seasons import find_season, takes_entries
 from gnomon_board.leaderboard.server_settings import Settings
@@ -114,7 +114,7 @@ def home(request: Request, session: ReadSession, board: CurrentBoard) -> Respons
 @cache
 def demonstration() -> Replay:
     """Return the recorded episode of the first page."""
-    told = json.loads(Path(__file__).with_name("demonstration.json").read_bytes())
+    told = json.loads(pathlib.Path(__file__).with_name("demonstration.json").read_bytes())
     return Replay(**told | {"steps": [Step(**step) for step in told["steps"]]})
 
 
@@ -244,7 +244,7 @@ def season_file(
     settings: CurrentSettings,
     board: CurrentBoard,
     name: Slug,
-    file: Literal["scores.csv", "season.zip"],
+    file: Annotated[str, Path(max_length=64, description="scores.csv or season.zip.")],
 ) -> Response:
     """Return the scores of a season as a tidy table, or the archive of the season.
 
@@ -260,7 +260,7 @@ def season_file(
             "text/csv; charset=utf-8",
         )
         saved_as = f"{season.name}-scores.csv"
-    else:
+    elif file == "season.zip":
         snapshot = board.snapshot(season)
         if snapshot is None or not snapshot.is_current:
             raise Conflict("the standings are being computed; ask for the archive again later")
@@ -271,6 +271,8 @@ def season_file(
             "application/zip",
         )
         saved_as = f"{season.name}-v{season.version}.zip"
+    else:
+        raise Missing(f"season {season.name} has the files scores.csv and season.zip")
     answer.headers["Content-Disposition"] = f'attachment; filename="{saved_as}"'
     return answer
 

@@ -134,3 +134,8 @@ def test_a_season_without_scores_has_a_file_without_rows(client, database):
     assert text.startswith('"algorithm","task","run","score"')
     assert len(text.splitlines()) == 1
     assert client.get("/seasons/none/scores.csv").status_code == 404
+
+
+def test_another_file_is_not_found(public):
+    assert public.get("/seasons/spring-2026/secrets.txt").status_code == 404
+    assert public.get("/seasons/nothing/scores.csv").status_code == 404

@@ -408,16 +408,18 @@ def tell_final(
     """
     for i in range(ends.shape[1]):
         ended = ends[0, i] | ends[1, i]
-        some_left = False
-        if ended | final_ends[0, i]:
+        left = np.uint8(0)
+        if ended:
             for c in range(39):
                 kept[i, c] = final[i, c]
             for c in range(36):
-                here = ended & (final[i, c] != 0)
-                masks[i, c] = _FOUR if here else 0
-                some_left |= here
+                masks[i, c] = _FOUR if final[i, c] != 0 else 0
+                left |= final[i, c]
+        elif final_ends[0, i]:
+            for c in range(36):
+                masks[i, c] = 0
         final_ends[0, i] = ended
-        final_ends[1, i] = some_left & ends[0, i]
+        final_ends[1, i] = (left != 0) & ends[0, i]
 
 
 @njit(cache=True)

@@ -34,7 +34,7 @@ def test_whose_log_comes_first_has_it(client, database, token, packed):
     assert sent.json()["log_sha256"] == packed.manifest["log_sha256"]
     late = client.put("/api/submissions/2/log", content=packed.log, headers=bearer(eve))
     assert late.status_code == 409
-    assert late.json()["detail"] == "this very log was sent before: submission 1"
+    assert late.json()["detail"] == "this log was already sent: submission 1"
 
 
 @pytest.mark.parametrize("end", ["withdraw", "refuse"])

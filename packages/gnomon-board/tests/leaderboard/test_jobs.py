@@ -144,7 +144,7 @@ def test_a_log_that_never_came_is_told(database, settings, queued):
         submission.state = "uploading"
         submission.changed_at = now() - datetime.timedelta(hours=25)
     assert queue.sweep(database, settings) == 1
-    assert look(database, queued[0])[1].startswith("its log was announced, and did not come")
+    assert look(database, queued[0])[1].startswith("its log was announced but did not arrive")
     assert queue.sweep(database, settings) == 0
 
 

@@ -41,7 +41,9 @@ def test_a_worker_that_is_stuck(client, database, settings, season, token, tmp_p
     answer = client.get("/healthz")
     assert answer.status_code == 503
     [fault] = answer.json()["faults"]
-    assert fault == f"no worker does what has waited since {long_ago:%Y-%m-%d %H:%M} UTC"
+    assert (
+        fault == f"no worker has taken the job that has waited since {long_ago:%Y-%m-%d %H:%M} UTC"
+    )
     held = claim(database, "worker", lease_s=9)
     assert client.get("/healthz").status_code == 200  # somebody does it
     give_back(database, held, "it took too long", most=3)
@@ -111,7 +113,9 @@ def test_a_full_disk_with_the_tables_on_it(database, small_disk):
         for _ in range(3):
             answer = move(client, token, (trial, 2, [3]))
             assert answer.status_code == 507, answer.text
-            assert answer.json()["detail"] == "the server's disk is full: nothing was kept of this"
+            assert (
+                answer.json()["detail"] == "the server's disk is full: this request was not stored"
+            )
         assert client.get("/healthz").status_code == 503
         assert client.get(f"/seasons/{season.name}").status_code == 200
         filler.unlink()

@@ -133,8 +133,8 @@ def test_the_verbs(server, token, command, monkeypatch):
     call(board, "register", "spring", "Other", "--out", "other.toml")
     # What the server is bound to refuse is not sent, and uses no attempt up.
     said = call(board, "submit", "run", "--entry", "2", status=1)
-    assert "not sent: not what was assigned: seed" in said
-    assert "was sent before" in call(
+    assert "not sent: differs from the assignment: seed" in said
+    assert "was already sent" in call(
         *(board, "submit", "run", "--entry", "2", "--anyway"), status=2
     )
     assert call(board, "token", "Eve", *data).startswith("gnomon_")

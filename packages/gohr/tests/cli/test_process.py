@@ -80,4 +80,7 @@ def test_ctrl_c_stops_cleanly_and_the_run_goes_on(tmp_path, workers):
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err == "gohr: stopped; what was played is in run, and the same command goes on\n"
+    assert (
+        err
+        == "gohr: stopped; the attempts so far are in run, and the same command resumes the run\n"
+    )

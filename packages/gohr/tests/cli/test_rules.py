@@ -126,7 +126,7 @@ def test_a_board_of_pieces_that_the_palettes_lack_is_drawn_too(command, tmp_path
 def test_rules_on_properties_are_not_searched(command, tmp_path):
     (tmp_path / "size.txt").write_text("(size:[1..3], bucket:0)\n")
     said = command("gohr", "rules", "check", "size.txt", "--property", "size")
-    reason = "no search for a stalemate, for the rule asks for pieces with properties"
+    reason = "no search for a stalemate: the rule refers to properties of pieces"
     assert said == (0, f"size.txt: 1 line, nothing wrong; {reason}\n", "")
     (finding,) = results(command("gohr", "rules", "check", "size.txt", "--json"), status=1)
     assert finding["message"].startswith("no piece has the property 'size'")
@@ -188,8 +188,8 @@ def test_generate_replaces_nothing_unless_told_to(command, tmp_path):
     said = command("gohr", "rules", "generate", "step", "--out", "family")
     assert said.status == 2
     assert said.err == (
-        "gohr: family/p-plus-1.txt: there is such a file, with another text; "
-        "take another folder, or --overwrite\n"
+        "gohr: family/p-plus-1.txt: this file exists with other contents; "
+        "use another folder, or --overwrite\n"
     )
     assert not (family / "p-plus-0.txt").exists()
     assert (

@@ -177,7 +177,9 @@ def test_ctrl_c_keeps_what_was_played(command, monkeypatch):
     monkeypatch.setattr(Trial, "play", interrupt)
     said = command("gohr", "run", "small.toml", "--out", "out")
     assert said.status == 130
-    assert said.err == ("gohr: stopped; what was played is in out, and the same command goes on\n")
+    assert said.err == (
+        "gohr: stopped; the attempts so far are in out, and the same command resumes the run\n"
+    )
 
 
 def test_score(command, folder):

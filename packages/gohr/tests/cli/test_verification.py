@@ -62,7 +62,7 @@ def test_what_was_assigned(folder, monkeypatch, capsys, tmp_path):
     other = ExperimentConfig("o", ["clockwise"], ["uniform"], seed=5)
     assigned.write_text(other.to_toml())
     assert status_of(monkeypatch, "verify", folder.path, "--assignment", assigned) == 1
-    assert "not what was assigned: trials: expected 20, found 2" in capsys.readouterr().out
+    assert "differs from the assignment: trials: expected 20, found 2" in capsys.readouterr().out
 
 
 def test_a_yardstick_is_warned_of(tmp_path, monkeypatch, capsys):

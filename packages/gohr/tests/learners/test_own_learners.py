@@ -237,7 +237,7 @@ def test_a_plain_class_has_settings_too_and_an_instance_must_keep_them(folder):
         ("own_broken:X", "own_broken cannot be loaded: ZeroDivisionError"),
         ("own_odd:X", "setting 'layers': expected a bool, int, float, str or a Literal of words"),
         ("own_odd:Y", "setting 'name': a config file means something else by this name"),
-        ("own_odd:Z", "it cannot be made: KeyError: 'z'"),
+        ("own_odd:Z", "cannot be created: KeyError: 'z'"),
     ],
 )
 def test_what_is_no_learner_is_told(folder, kind, message):

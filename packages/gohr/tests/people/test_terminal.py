@@ -74,7 +74,7 @@ def test_the_memory_aid_shows_what_was_not_accepted():
     assert "→\u00a01" in said.rsplit("not accepted: ", 1)[1]
     assert "→\u00a02" in said.rsplit("not accepted: ", 1)[1]
     assert "not accepted" not in talk(refused, "c3", memory_aid=False)
-    assert "not accepted, of late: " in talk(refused, " ".join(["d1"] * 12))
+    assert "recently rejected: " in talk(refused, " ".join(["d1"] * 12))
 
 
 def test_the_rule_is_never_shown():
@@ -128,7 +128,7 @@ def test_a_rule_that_there_is_not_or_that_does_not_parse_is_one_line(gnomon, tmp
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("there.csv", "exists already, and is kept"), ("no/t.csv", "there is no folder ")],
+    [("there.csv", "already exists and is not overwritten"), ("no/t.csv", "there is no folder ")],
 )
 def test_a_transcript_that_cannot_be_written_is_refused_before_the_first_board(
     gnomon, tmp_path, name, why

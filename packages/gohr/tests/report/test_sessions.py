@@ -36,7 +36,7 @@ def test_sessions_are_described(lonely_folder, tmp_path):
     text = told(folder)
     assert "UTC and in 1 later session" in text
     assert "workers 1 process; then 2 processes, a local Dask cluster" in text
-    assert "stopped 1 session did not come to an end" in text
+    assert "stopped 1 session did not finish" in text
 
 
 def test_boards_that_are_given_are_shown_and_said_to_be(tmp_path):

@@ -15,18 +15,18 @@ app = typer.Typer(
     name="season",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make a season of a TOML file, and reveal its hidden rules at the end.",
+    help="Create a season from a TOML file, and reveal its hidden rules at the end.",
 )
 
 
 @app.command()
 def new(
-    file: Annotated[Path, typer.Argument(help="What the season is: a TOML file.")],
+    file: Annotated[Path, typer.Argument(help="TOML file of the season.")],
     data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Put a season on the board; hidden rules are drawn now, and committed to.
+    """Create a season; its hidden rules are drawn and committed to now.
 
     If there is no board yet, one is made.
     """
@@ -50,13 +50,13 @@ def new(
 @app.command()
 def reveal(
     name: Annotated[str, typer.Argument(help="The season.")],
-    out: Annotated[Path | None, typer.Option(help="Write what is revealed here too.")] = None,
-    early: Annotated[bool, typer.Option("--early", help="Close it first, if it is open.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Also write the reveal to this file.")] = None,
+    early: Annotated[bool, typer.Option("--early", help="Close an open season first.")] = False,
     data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Publish the hidden rules of a season that is over, with the salt of its commitment."""
+    """Publish the hidden rules and the salt of a closed season."""
     with board_answering("season reveal", data, database, as_json) as (answer, opened):
         from gnomon.files import write_atomically
         from gnomon_board.leaderboard.seasons import find_season, reveal_season
@@ -73,13 +73,13 @@ def reveal(
 
 @app.command("check-reveal")
 def check_reveal(
-    source: Annotated[str, typer.Argument(help="The season's address, or the file of its record.")],
+    source: Annotated[str, typer.Argument(help="Address of the season, or a file of its record.")],
     commitment: Annotated[
         str | None, typer.Option(help="The commitment as it was published before the season.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute a season's commitment from the rules that it revealed."""
+    """Check revealed rules against the commitment of a season."""
     from gnomon_board.leaderboard.commitment import Reveal
 
     with answering("check-reveal", as_json=as_json) as answer:

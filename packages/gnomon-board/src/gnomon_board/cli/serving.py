@@ -24,7 +24,7 @@ DatabaseOption = Annotated[
         "--database",
         envvar="GNOMON_DATABASE_URL",
         show_default=False,
-        help="Another database than the SQLite file in the data folder: postgresql://...",
+        help="Database instead of the SQLite file in the data folder: postgresql://...",
     ),
 ]
 DATA = Path("board-data")
@@ -33,26 +33,26 @@ DATA = Path("board-data")
 def serve(
     data: DataOption = DATA,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 chooses a free port.")] = 8080,
     database: DatabaseOption = "",
     allowed_host: Annotated[
-        list[str] | None, typer.Option(help="A name that the server goes by; repeatable.")
+        list[str] | None, typer.Option(help="Host name of the server; repeatable.")
     ] = None,
     trusted_proxy: Annotated[
-        list[str] | None, typer.Option(help="Address of a proxy to believe; repeatable.")
+        list[str] | None, typer.Option(help="Address of a trusted proxy; repeatable.")
     ] = None,
-    public_url: Annotated[str, typer.Option(help="How the world sees the server.")] = "",
+    public_url: Annotated[str, typer.Option(help="Public address of the server.")] = "",
     https: Annotated[
-        bool, typer.Option("--https", help="Behind a proxy that speaks HTTPS: secure cookies.")
+        bool, typer.Option("--https", help="Set secure cookies, behind a proxy with HTTPS.")
     ] = False,
-    worker: Annotated[bool, typer.Option(help="Verify submissions here too.")] = True,
+    worker: Annotated[bool, typer.Option(help="Verify submissions in this process, too.")] = True,
     log_format: Annotated[
         Literal["text", "json"],
-        typer.Option(help="Of the log on stderr; as json it holds every request."),
+        typer.Option(help="Format of the log on stderr; json includes every request."),
     ] = "text",
     as_json: JsonOption = False,
 ) -> None:
-    """Serve a leaderboard, with human play, to this machine or through a proxy to the world."""
+    """Serve a leaderboard and human play, locally or through a proxy."""
     from gnomon_board.leaderboard.server_settings import Settings
     from gnomon_board.web.server import serve as serve_until_stopped
 
@@ -75,7 +75,7 @@ def serve(
 
 
 def worker(data: DataOption = DATA, database: DatabaseOption = "") -> None:
-    """Verify submissions, beside a server that was started with --no-worker."""
+    """Verify submissions of a server that was started with --no-worker."""
     from gnomon_board.leaderboard.worker import work_until_stopped
 
     with opened_board(data, database) as (settings, opened):
@@ -83,16 +83,18 @@ def worker(data: DataOption = DATA, database: DatabaseOption = "") -> None:
 
 
 def token(
-    account: Annotated[str, typer.Argument(help="The account; a new one is made.")],
+    account: Annotated[str, typer.Argument(help="Name of the account; created if it is new.")],
     scope: Annotated[
         list[str] | None, typer.Option(help="submit, moderate or admin; repeatable.")
     ] = None,
-    days: Annotated[float | None, typer.Option(min=0.01, help="Days until it ends.")] = None,
+    days: Annotated[
+        float | None, typer.Option(min=0.01, help="Days until the token expires.")
+    ] = None,
     data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Make an API token, on the server's machine; it is shown once."""
+    """Create an API token, on the server's machine; it is shown once."""
     with board_answering("token", data, database, as_json) as (answer, opened):
         from gnomon_board.accounts import token_for
 
@@ -104,7 +106,7 @@ def token(
 def migrate(
     data: DataOption = DATA, database: DatabaseOption = "", as_json: JsonOption = False
 ) -> None:
-    """Bring the tables of the database to this program's version."""
+    """Migrate the database to this version."""
     with board_answering("migrate", data, database, as_json, checked=False) as (answer, opened):
         from gnomon_board.database.migration import current_revision, upgrade
 
@@ -121,7 +123,7 @@ def backup(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Back everything up, while the server goes on."""
+    """Back up the board while the server runs."""
     with board_answering("backup", data, database, as_json) as (answer, opened):
         from gnomon_board.leaderboard.server_settings import Settings
         from gnomon_board.web.backup import back_up
@@ -137,7 +139,7 @@ def restore(
     data: DataOption = DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a new server of a backup."""
+    """Restore a backup to a new data folder."""
     from gnomon_board.leaderboard.server_settings import Settings
     from gnomon_board.web.backup import restore as restore_backup
 

@@ -21,12 +21,12 @@ app = typer.Typer(
     name="study",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make a study of a plan, on the server's machine, and export what was played.",
+    help="Create a study from a plan, on the server's machine, and export its data.",
 )
 PlanArgument = Annotated[Path, typer.Argument(help="The plan of the study: a TOML file.")]
 StudyArgument = Annotated[str, typer.Argument(help="The study.")]
 PlayerArgument = Annotated[str, typer.Argument(help="The pseudonym of a player.")]
-UrlOption = Annotated[str, typer.Option(help="How the world sees the server.")]
+UrlOption = Annotated[str, typer.Option(help="Public address of the server.")]
 _URL = "http://127.0.0.1:8080"
 
 
@@ -44,7 +44,7 @@ def _study(
 
 @app.command()
 def check(plan: PlanArgument, as_json: JsonOption = False) -> None:
-    """List the screens of a plan, and its errors and warnings, before the study starts.
+    """List the screens, errors and warnings of a plan.
 
     Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
     something cannot be read.
@@ -67,7 +67,7 @@ def new(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a study, and print its invitation, which is kept nowhere.
+    """Create a study, and print its invitation, which is shown once.
 
     If there is no board yet, one is made.
     """
@@ -96,7 +96,7 @@ def invite(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Print a new invitation to a study, closed or not; the one before ends."""
+    """Print a new invitation to a study; the previous one becomes invalid."""
     from gnomon_board.studies.store import invite_anew
 
     with _study("invite", name, data, database, as_json) as (answer, session, study):
@@ -114,7 +114,7 @@ def links(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Print links for one person each, with the pseudonyms; they are kept nowhere."""
+    """Print links for one person each, with pseudonyms; they are shown once."""
     from gnomon_board.studies.store import personal_links
 
     with _study("links", name, data, database, as_json) as (answer, session, study):
@@ -130,7 +130,7 @@ def link(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Print a new link for a player who lost the old one, which ends."""
+    """Print a new link for a player; the old one becomes invalid."""
     from gnomon_board.studies.store import new_link
 
     with _study("link", name, data, database, as_json) as (answer, session, study):
@@ -153,7 +153,7 @@ def exclude(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Exclude a player from the lists and run folders, or include the player again."""
+    """Exclude a player from lists and run folders, or include the player again."""
     from gnomon_board.studies.store import exclude
 
     with _study("exclude", name, data, database, as_json) as (answer, session, study):
@@ -190,7 +190,7 @@ def export(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Write tidy tables with a codebook, a transcript and a run folder of a study."""
+    """Export a study: tidy tables, a codebook, a transcript and a run folder."""
     with board_answering("study export", data, database, as_json) as (answer, opened):
         from gnomon_board.studies.export import write_study
         from gnomon_board.studies.store import study_named

@@ -13,7 +13,7 @@ ServerOption = Annotated[
     str, typer.Option("--to", envvar="GNOMON_SERVER", help="The leaderboard: http://HOST:PORT.")
 ]
 TokenOption = Annotated[
-    str, typer.Option("--token", envvar="GNOMON_TOKEN", help="An API token of it.")
+    str, typer.Option("--token", envvar="GNOMON_TOKEN", help="An API token of the leaderboard.")
 ]
 
 
@@ -24,17 +24,19 @@ InsecureOption = Annotated[
 
 def register(
     season: Annotated[str, typer.Argument(help="The season.")],
-    name: Annotated[str, typer.Argument(help="How the learner is called on the board.")],
+    name: Annotated[str, typer.Argument(help="Name of the learner on the board.")],
     to: ServerOption,
     token: TokenOption,
-    out: Annotated[Path | None, typer.Option(help="Write what to play to this TOML file.")] = None,
-    learner: Annotated[str, typer.Option(help="The learner that the file names.")] = "uniform",
-    description: Annotated[str, typer.Option(help="What it is, as plain text.")] = "",
-    link: Annotated[str, typer.Option(help="A page about it.")] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="Write the assignment to this TOML file.")
+    ] = None,
+    learner: Annotated[str, typer.Option(help="Learner to write into the file.")] = "uniform",
+    description: Annotated[str, typer.Option(help="Description, as plain text.")] = "",
+    link: Annotated[str, typer.Option(help="Address of a page about it.")] = "",
     insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Register a learner in a season, or find it, and write what it has to play.
+    """Register a learner in a season, and write its assignment.
 
     Of the server's answer only rules, boards, numbers and seed are written to the file.
     """
@@ -50,28 +52,26 @@ def register(
             last = max(attempt["number"] for attempt in entry["attempts"])
             assigned = client.assignment(entry["id"], last)
             write_atomically(out, assigned.to_toml(learner).encode())
-            answer.say(
-                f"What it has to play is in {out}, with the learner {learner}: gohr run {out}"
-            )
+            answer.say(f"Its assignment is in {out}, with the learner {learner}: gohr run {out}")
 
 
 def submit(
     folder: Annotated[Path, typer.Argument(help="A run folder.")],
     to: ServerOption,
     token: TokenOption,
-    learner: Annotated[str | None, typer.Option(help="Which learner, if it has several.")] = None,
-    entry: Annotated[int | None, typer.Option(min=1, help="The entry on the server.")] = None,
-    attempt: Annotated[int, typer.Option(min=1, help="Which of its attempts.")] = 1,
-    wait_s: Annotated[
-        float, typer.Option(min=0, help="Wait so long for the verdict, in seconds.")
-    ] = 600.0,
+    learner: Annotated[
+        str | None, typer.Option(help="Learner to submit, if the run has several.")
+    ] = None,
+    entry: Annotated[int | None, typer.Option(min=1, help="Number of the entry.")] = None,
+    attempt: Annotated[int, typer.Option(min=1, help="Number of the attempt.")] = 1,
+    wait_s: Annotated[float, typer.Option(min=0, help="Seconds to wait for the verdict.")] = 600.0,
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Send it even if the server is bound to refuse it.")
+        bool, typer.Option("--anyway", help="Send it even if the server will refuse it.")
     ] = False,
     insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Submit a run to a leaderboard, once it has been verified here, and tell the verdict."""
+    """Verify a run, submit it to a leaderboard, and print the verdict."""
     from gnomon_board.leaderboard.client import (
         Client,
         entry_of,
@@ -99,10 +99,10 @@ def play(
     plan: Annotated[Path, typer.Argument(help="A TOML file: season, entry and learner.")],
     to: ServerOption,
     token: TokenOption,
-    seed: Annotated[int | None, typer.Option(min=0, help="Another seed of the learner.")] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Ask the server for another attempt first.")
-    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Replace the seed of the learner.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Start another attempt.")] = False,
     insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -121,7 +121,7 @@ def play(
             with bar_of("trials") as progress:
                 summary = play_remotely(planned, client, again=again, progress=progress)
         except KeyboardInterrupt:
-            answer.warn("stopped; what was played is kept, and the same command continues")
+            answer.warn("stopped; the attempts so far are kept, and the same command continues")
             raise typer.Exit(130) from None
         answer.results([dataclasses.asdict(summary)])
         answer.say(

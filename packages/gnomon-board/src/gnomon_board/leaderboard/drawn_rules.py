@@ -162,7 +162,7 @@ def reason_against(
     if (knows.finish == STALEMATE).any():
         return "it can get stuck"
     if (knows.finish != CLEARED).any():
-        return f"one who knows it does not clear a board in {horizon} attempts"
+        return f"a player who knows it does not clear a board in {horizon} attempts"
     chance = chance_at_random(rule_set, board_spec, horizon)
     low, high = difficulty.chance
     if not low <= chance <= high:

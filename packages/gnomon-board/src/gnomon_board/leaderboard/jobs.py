@@ -131,7 +131,7 @@ def see(database: Database, *, anew: bool) -> None:
         session.execute(update(Job).where(unseen).values(seen_at=now()))
 
 
-_NEVER_CAME = "its log was announced, and did not come within 24 hours"
+_NEVER_CAME = "its log was announced but did not arrive within 24 hours"
 
 
 def sweep(database: Database, settings: Settings) -> int:

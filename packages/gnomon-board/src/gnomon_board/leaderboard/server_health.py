@@ -44,7 +44,9 @@ def faults(session: Session, settings: Settings) -> list[str]:
         # A job held at this moment is no criterion: between two jobs of a long queue none is.
         heard = session.scalar(select(func.max(Job.heartbeat_at)))
         if heard is None or heard < since:
-            found.append(f"no worker does what has waited since {oldest:%Y-%m-%d %H:%M} UTC")
+            found.append(
+                f"no worker has taken the job that has waited since {oldest:%Y-%m-%d %H:%M} UTC"
+            )
     damaged = select(Submission.id).where(
         Submission.damaged_at.is_not(None), Submission.state.not_in(("withdrawn", "refused"))
     )
@@ -60,4 +62,4 @@ def no_room(error: Exception) -> NoRoom | None:
         full = "is full" in str(error) or "No space left" in str(error)
     else:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return NoRoom("the server's disk is full: nothing was kept of this") if full else None
+    return NoRoom("the server's disk is full: this request was not stored") if full else None

@@ -298,7 +298,7 @@ def requeue(session: Session, submission: Submission, *, by: int) -> None:
     if submission.state not in ("error", "refused", "verified"):
         raise Conflict(f"submission {submission.id} is {submission.state}: nothing to verify again")
     if submission.log_sha256 is None:
-        raise Conflict(f"submission {submission.id} has no log: it never came")
+        raise Conflict(f"submission {submission.id} has no log: it never arrived")
     set_state(session, submission, "queued", "waiting to be verified again", by=by)
     session.add(Job(submission=submission))
 
@@ -320,7 +320,7 @@ def _check_not_sent_before(session: Session, season_id: int, sha256: str, attemp
         )
     )
     if earlier is not None:
-        raise Conflict(f"this very log was sent before: submission {earlier}")
+        raise Conflict(f"this log was already sent: submission {earlier}")
 
 
 def _end_jobs(session: Session, submission: Submission, reason: str) -> None:
@@ -335,4 +335,4 @@ def _flush(session: Session) -> None:
     try:
         session.flush()
     except IntegrityError:
-        raise Conflict("the same was sent at the same time; ask again") from None
+        raise Conflict("the same request was sent at the same time; try again") from None

@@ -89,7 +89,7 @@ def _check_config(config: Mapping[str, Any], assigned: ExperimentConfig) -> None
     except (GnomonError, TypeError, ValueError, AttributeError) as error:
         raise Refusal(f"the config cannot be read: {str(error).splitlines()[0][:200]}") from None
     if difference is not None:
-        raise Refusal(f"not what was assigned: {difference}")
+        raise Refusal(f"differs from the assignment: {difference}")
     for learner in config.get("learners", ()):
         kind = learner.get("kind") if isinstance(learner, Mapping) else learner
         told = isinstance(learner, Mapping) and learner.get("reveal") is True

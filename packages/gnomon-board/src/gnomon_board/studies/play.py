@@ -334,7 +334,7 @@ def store_changes(
     }
     connection = session.connection()
     if not connection.execute(_CHANGE, changes).rowcount:
-        raise Conflict("this game has gone on meanwhile")
+        raise Conflict("this game has changed in the meantime")
     if attempt is not None:
         connection.execute(_ADD, _values_of(game, attempt))
     if ended and row.assignment_id is not None:

@@ -146,7 +146,7 @@ def _left(request: Request, error: Exception) -> Response:
 
 def _collided(request: Request, error: Exception) -> Response:
     """Answer 409 if a simultaneous request has already created a unique row."""
-    return _told(request, 409, "the same was made at the same time; ask again", {})
+    return _told(request, 409, "the same request was sent at the same time; try again", {})
 
 
 def _away(request: Request, error: Exception) -> Response:
@@ -154,7 +154,7 @@ def _away(request: Request, error: Exception) -> Response:
     if (refusal := no_room(error)) is not None:
         return _full(request, refusal)
     _log.error("the database does not answer: %s", type(error).__name__)
-    return _told(request, 503, "the database does not answer; ask again", {"Retry-After": "2"})
+    return _told(request, 503, "the database does not respond; try again", {"Retry-After": "2"})
 
 
 def _disk(request: Request, error: Exception) -> Response:
@@ -176,7 +176,7 @@ def _failed(request: Request, error: Exception) -> Response:
     """Answer an internal error; the reason is logged, and not shown."""
     # This answer does not pass through the gate.
     headers = {**HEADERS, REQUEST_ID: current_request()}
-    detail = f"the server made a mistake; it has been noted as {current_request()}"
+    detail = f"internal error; logged as {current_request()}"
     return _told(request, 500, detail, headers)
 
 

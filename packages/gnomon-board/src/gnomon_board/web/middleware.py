@@ -179,7 +179,7 @@ class Gate:
         otherwise five addresses could block all others by waiting.
         """
         if self._at_work >= AT_ONCE:
-            await _answer(503, "too many requests at once; ask again", 2)(scope, receive, send)
+            await _answer(503, "too many requests at once; try again", 2)(scope, receive, send)
             return
         self._at_work += 1
         held.callback(self._let_go)
@@ -238,7 +238,7 @@ class Gate:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not is_allowed_host(host, self._settings.allowed_hosts):
-            return _answer(400, "this server does not go by that name")
+            return _answer(400, "unknown host name of this server")
         reads = scope["method"] in ("GET", "HEAD", "OPTIONS")
         if not (reads or _is_own_origin(headers.get("origin"), host, self._settings.public_url)):
             return _answer(403, "expected a page of this server")
@@ -328,7 +328,7 @@ def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
         try:
             message = await asyncio.wait_for(receive(), None if complete else patience_s)
         except TimeoutError:
-            raise HTTPException(408, "the rest of this request did not come") from None
+            raise HTTPException(408, "the request ended early") from None
         if message["type"] == "http.request":
             complete = not message.get("more_body", False)
             received += len(message.get("body", b""))

@@ -279,7 +279,7 @@ def _is_made(played: PlaySession, form: AttemptForm) -> bool:
     known = (each for each in played.attempts if (each.episode + 1, each.number) == place)
     if any((each.cell, each.bucket) == (form.cell, form.bucket) for each in known):
         return True
-    raise Conflict("this game has gone on meanwhile")
+    raise Conflict("this game has changed in the meantime")
 
 
 @router.post("/api/play/games/{key}/next")

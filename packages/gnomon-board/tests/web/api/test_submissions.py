@@ -154,7 +154,7 @@ def test_a_run_of_another_config_is_refused(client, token, packed, verdict):
     packed.manifest["config"]["horizon"] = 60
     assert send(client, token, 1, packed).status_code == 202
     record = verdict()
-    assert record["reason"] == "not what was assigned: horizon: expected 50, found 60"
+    assert record["reason"] == "differs from the assignment: horizon: expected 50, found 60"
 
 
 def test_a_learner_that_was_shown_the_rule_is_refused(client, token, season, tmp_path, verdict):
@@ -175,7 +175,7 @@ def test_the_same_log_twice_names_the_earlier_submission(client, token, packed):
     register(client, token, "Another")
     other = send(client, token, 2, packed)
     assert other.status_code == 409
-    assert other.json()["detail"] == "this very log was sent before: submission 1"
+    assert other.json()["detail"] == "this log was already sent: submission 1"
 
 
 def test_the_same_attempts_packed_otherwise_are_a_repeat(client, database, token, packed, verdict):

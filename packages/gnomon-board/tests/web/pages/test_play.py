@@ -175,7 +175,7 @@ def test_the_same_attempt_twice_at_once_counts_once(client, database):
         with database.writing() as session:
             store_changes(session, stale, made)
 
-    with pytest.raises(Conflict, match="gone on meanwhile"):
+    with pytest.raises(Conflict, match="changed in the meantime"):
         keep_the_stale_one()
 
 

@@ -27,23 +27,25 @@ def run(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(help="The run folder: new, or of the same experiment; else NAME-run here."),
+        typer.Option(help="Run folder, new or to be resumed; by default NAME-run."),
     ] = None,
     learners: Annotated[
-        str | None, typer.Option(help="Other learners: names between commas, or all.")
+        str | None, typer.Option(help="Replace the learners: names separated by commas, or all.")
     ] = None,
-    trials: Annotated[int | None, typer.Option(min=1, help="Another number of trials.")] = None,
-    episodes: Annotated[int | None, typer.Option(min=1, help="Another number of episodes.")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Replace the number of trials.")] = None,
+    episodes: Annotated[
+        int | None, typer.Option(min=1, help="Replace the number of episodes.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Another seed.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
     scheduler: Annotated[
         str | None,
-        typer.Option(help="Play on a Dask cluster: tcp://..., or local for one here."),
+        typer.Option(help="Play on a Dask cluster: tcp://..., or local for one on this machine."),
     ] = None,
-    report: Annotated[bool, typer.Option("--report", help="Write the page of the run.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Write a report of the run.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play an experiment, or go on with it where it stopped."""
+    """Play an experiment, or resume it."""
     from gohr.experiments import load_experiment
     from gohr.experiments import status as status_of
     from gohr.experiments.rungs import ladder_of_run
@@ -90,7 +92,7 @@ def play(
     *,
     scheduler: str | None = None,
 ) -> RunSummary:
-    """Run with a bar, and say what came of it; Ctrl-C keeps what has been played."""
+    """Run with a progress bar, and print a summary; Ctrl-C keeps the attempts so far."""
     from gnomon.cli import bar_of
     from gohr.experiments import run
 
@@ -105,7 +107,9 @@ def play(
             warnings.showwarning = warn
             summary = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
-        answer.warn(f"stopped; what was played is in {out}, and the same command goes on")
+        answer.warn(
+            f"stopped; the attempts so far are in {out}, and the same command resumes the run"
+        )
         raise typer.Exit(130) from None
     answer.say(str(summary))
     _warn_of_each(answer, "missing or damaged, played again", summary.lost)
@@ -125,7 +129,7 @@ def status(
     folder: Annotated[Path, typer.Argument(help="A run folder.", readable=False)],
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what of a run is done, failed and missing, while it is played or later."""
+    """Show which trials of a run are done, failed or missing."""
     from gohr.experiments import status as status_of
 
     with answering("status", as_json=as_json) as answer:
@@ -133,14 +137,14 @@ def status(
 
 
 def verify(
-    run: Annotated[Path, typer.Argument(help="A run folder; or a log, with --assignment.")],
+    run: Annotated[Path, typer.Argument(help="A run folder, or a log with --assignment.")],
     assignment: Annotated[
         Path | None,
-        typer.Option(help="The config that a leaderboard assigned; it must have been played."),
+        typer.Option(help="The config that a leaderboard assigned; the run must match it."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play every attempt of a run again, and say where it differs from what the run tells."""
+    """Play every attempt of a run again, and report the first difference."""
     from gohr.experiments import verify as verified
 
     with answering("verify", as_json=as_json) as answer:

@@ -16,11 +16,11 @@ from gnomon.errors import GnomonError, visible
 def learners(
     kinds: Annotated[
         list[str] | None,
-        typer.Argument(help="Kinds, or package.module:Class; one alone shows its settings."),
+        typer.Argument(help="Kinds, or package.module:Class; of a single one, show the settings."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the learners that an experiment can name, with their settings."""
+    """List the available learners and their settings."""
     from gohr.learners.registry import learner_kinds
 
     with answering("learners", as_json=as_json) as answer:
@@ -29,14 +29,16 @@ def learners(
 
 def play(
     rule: Annotated[str, typer.Argument(help="A rule of the catalogue, or a file.")],
-    boards: Annotated[int, typer.Option(min=1, max=1000, help="Boards, one after another.")] = 20,
-    horizon: Annotated[int, typer.Option(min=1, help="Attempts before a board is cut off.")] = 100,
+    boards: Annotated[int, typer.Option(min=1, max=1000, help="Number of boards.")] = 20,
+    horizon: Annotated[
+        int, typer.Option(min=1, help="Maximum number of attempts per board.")
+    ] = 100,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the boards; a new one by default.")
+        int | None, typer.Option(min=0, help="Seed of the boards; random by default.")
     ] = None,
     name: Annotated[str, typer.Option(help="Your name in the transcript.")] = "me",
     transcript: Annotated[
-        Path | None, typer.Option(help="Write every attempt to this file, which must be new.")
+        Path | None, typer.Option(help="Write every attempt to this new file.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -77,7 +79,7 @@ def _new_file(path: Path) -> TextIO:
     try:
         return path.open("x", encoding="utf-8", errors="replace")
     except FileExistsError:
-        why = "exists already, and is kept; name a new file"
+        why = "already exists and is not overwritten; name a new file"
     except FileNotFoundError:
         why = f"there is no folder {path.parent}; create it, or name another file"
     except OSError as error:
@@ -114,9 +116,10 @@ def captive(
         ),
     ] = None,
     socket: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Serve clients at this TCP port instead.")
+        int | None,
+        typer.Option(min=0, max=65535, help="Listen on this TCP port instead of standard input."),
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to serve at.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     idle: Annotated[
         float, typer.Option(min=0.01, help="Seconds until a silent client is disconnected.")
     ] = 600.0,

@@ -21,17 +21,17 @@ def report(
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(help="The rule to compare the others with, if not that of the experiment."),
+        typer.Option(help="Baseline rule, if not that of the experiment."),
     ] = None,
     level: Level = 0.95,
     seed: Seed = 0,
     also: Annotated[
         list[str] | None,
-        typer.Option(help="png or pdf: write each figure in that format too; repeatable."),
+        typer.Option(help="Also write each figure as png or pdf; repeatable."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the report of a run: one page, and each figure with its numbers."""
+    """Write the report of a run: a page, figures and their numbers."""
     for kind in also or ():
         if kind not in ("png", "pdf"):
             raise typer.BadParameter(f"expected png or pdf, found {kind!r}", param_hint="--also")

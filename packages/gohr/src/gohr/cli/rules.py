@@ -46,7 +46,7 @@ def show(
     rule: Annotated[str, typer.Argument(help="A rule of the catalogue, a suite, or a file.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Show the text of a rule, and say in words what it accepts; of a suite, list its rules."""
+    """Show a rule as text and in words, or list the rules of a suite."""
     from gohr.experiments.config.suites import available_suites, load_suite
     from gohr.rules.catalogue import info_of, read_rule_text
     from gohr.rules.paraphrase import explain
@@ -76,7 +76,7 @@ def check(
         bool, typer.Option(help="Search for a small board on which the rule gets stuck.")
     ] = True,
     states: Annotated[
-        int, typer.Option(min=1, help="States of play to look at in that search.")
+        int, typer.Option(min=1, help="Maximum number of states to visit in that search.")
     ] = _STATES,
     property_: Annotated[
         list[str] | None,
@@ -84,7 +84,7 @@ def check(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find what is surely not meant in rules, with a remedy for each.
+    """Find likely mistakes in rules, and suggest remedies.
 
     Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
     something cannot be read.
@@ -117,11 +117,11 @@ def generate(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The folder to write the rules to.")] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that hold something else.")
+        bool, typer.Option("--overwrite", help="Overwrite files with other contents.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a family of rules from a template; without one, list the templates."""
+    """Generate rules from a template; without one, list the templates."""
     from gohr.rules.templates import rule_family, template_records, write_rules
 
     with answering("rules generate", as_json=as_json) as answer:

@@ -30,17 +30,19 @@ class PeopleOptions:
     """How transcripts of people are scored."""
 
     target_streak: Annotated[
-        int | None, typer.Option(min=1, help="Of people: successes in a row that are mastery.")
+        int | None,
+        typer.Option(min=1, help="Transcripts: successes in a row that count as mastery."),
     ] = None
     target_r: Annotated[
-        float | None, typer.Option("--target-r", help="Of people: likelihood ratio of mastery.")
+        float | None,
+        typer.Option("--target-r", help="Transcripts: likelihood ratio that counts as mastery."),
     ] = None
     rules: Annotated[
-        Path | None, typer.Option(help="Of people: the folder of the rules, NAME.txt.")
+        Path | None, typer.Option(help="Transcripts: folder of the rules (NAME.txt).")
     ] = None
     by: Annotated[
         Literal["player", "people"],
-        typer.Option(help="Of people: each is an algorithm, or all are runs of one, people."),
+        typer.Option(help="Transcripts: each player is an algorithm, or all are runs of one."),
     ] = "player"
 
 
@@ -52,18 +54,18 @@ def score(
         typer.Option(
             "--metric",
             "--score",
-            help="Which score, if not tce of a run or of a transcript.",
+            help="Score to compute; by default tce.",
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
     leave_out_empty_cells: Annotated[
-        bool, typer.Option("--leave-out-empty-cells", help="Attempts on empty cells are no errors.")
+        bool, typer.Option("--leave-out-empty-cells", help="Omit attempts on empty cells.")
     ] = False,
     *,
     people: PeopleOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Score the attempts of a run or of people: one score for each trial or series."""
+    """Compute one score per trial of a run, or per series of a person."""
     with answering("score", as_json=as_json) as answer:
         table = _table(source, metric, people, not leave_out_empty_cells)
         show_scores(answer, table, out)
@@ -73,10 +75,10 @@ def score(
 def elements(
     run: Annotated[Path, typer.Argument(help="A run folder, finished or not.")],
     baseline: Annotated[
-        str | None, typer.Option(help="The rule to compare with, if not that of the experiment.")
+        str | None, typer.Option(help="Baseline rule, if not that of the experiment.")
     ] = None,
     tag: Annotated[
-        list[str] | None, typer.Option(help="A tag of the second table; repeat for more.")
+        list[str] | None, typer.Option(help="Estimate the effect of this tag; repeatable.")
     ] = None,
     level: Level = 0.95,
     seed: Seed = 0,

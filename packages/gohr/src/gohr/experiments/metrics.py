@@ -300,7 +300,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             ),
             Metric(
                 "informative",
-                "Attempts whose reply ruled out a hypothesis, of all attempts.",
+                "Share of attempts whose reply ruled out a hypothesis.",
                 "fraction",
                 True,
                 _informative,
@@ -308,8 +308,8 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             ),
             Metric(
                 "positive_tests",
-                "Attempts that were expected to succeed, of those for which the replies so far "
-                "give an expectation; the others are negative tests.",
+                "Share of attempts that were expected to succeed, among those for which earlier "
+                "replies give an expectation; the others are negative tests.",
                 "fraction",
                 True,
                 _positive_tests,

@@ -160,7 +160,7 @@ def run(
     0 2 0
     """
     if isinstance(config.predefined, RecordedBoards):
-        raise ConfigError(f"{config.name}: was played elsewhere, and cannot be gone on with here")
+        raise ConfigError(f"{config.name}: was played elsewhere and cannot be resumed here")
     limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
     if limits and (scheduler or executor):
         raise ConfigError("limits of trials need worker processes; leave the scheduler out")

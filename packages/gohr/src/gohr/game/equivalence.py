@@ -95,7 +95,7 @@ class Equivalence:
     def __str__(self) -> str:
         if self.board is None or self.attempt is None:
             if self.exact:
-                return "equivalent: their tables say the same"
+                return "equivalent: their tables are identical"
             return (
                 f"no difference found: all boards of up to {self.n_pieces_searched} pieces and "
                 f"{self.n_boards} boards in all were searched"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: The tag of a rule that is meant to get stuck sometimes.
 _MEANT = "can-stall"
-_PROPERTIES = "no search for a stalemate, for the rule asks for pieces with properties"
+_PROPERTIES = "no search for a stalemate: the rule refers to properties of pieces"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ def _stuck(rule_set: RuleSet, search: StalemateSearch) -> Sequence[Finding]:
         return ()
     span = rule_set.lines[0].span
     if _MEANT in info_of("", rule_set).tags:
-        return (Finding.at(span, "note", f"the rule {search}", f"as its tag '{_MEANT}' says"),)
-    remedy = f"accept the pieces that are left, or say '# tags: {_MEANT}' if it is meant so"
+        return (Finding.at(span, "note", f"the rule {search}", f"as stated by its tag '{_MEANT}'"),)
+    remedy = f"accept the pieces that are left, or write '# tags: {_MEANT}' if it is intended"
     return (Finding.at(span, "warning", f"the rule {search}", remedy),)
 
 

@@ -328,7 +328,7 @@ def make_learner(
         if kind in _BUILT_IN:
             raise
         said = visible(f"{type(error).__name__}: {error}", kept="")
-        raise ConfigError(f"learner {kind!r}: it cannot be made: {said}") from error
+        raise ConfigError(f"learner {kind!r}: cannot be created: {said}") from error
     return learner
 
 

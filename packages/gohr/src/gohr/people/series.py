@@ -140,7 +140,7 @@ class SeriesTerms(Part):
         if self.given and (self.train or self.test):
             raise ValueError("expected given boards or a condition for random ones, found both")
         if self.feedback == "fixed" and self.pick_cost is not None:
-            raise ValueError("pick_cost: with fixed feedback nothing is left to be picked")
+            raise ValueError("pick_cost: fixed feedback leaves nothing to pick")
         if self.guess == "mastery" and self.mastery is None:
             raise ValueError("guess: expected a number of successes for 'mastery', found none")
         return self

@@ -431,7 +431,7 @@ class PlaySession:
         if self.state == "ended":
             raise PlayError("expected a game in progress; this one has ended")
         if "give up" not in self.may:
-            raise PlayError("expected a moment at which giving up is offered; this is none")
+            raise PlayError("giving up is not offered at this point")
         self.gave_up = True
 
     def view(self) -> PlayView:

@@ -28,7 +28,7 @@ _ENDS = {
     "": "",
     "cleared": "\nThe board is cleared.",
     "stalemate": "\nNo piece can be moved any more: a stalemate.",
-    "cut off": "\nThe attempts of this board are used up.",
+    "cut off": "\nNo attempts are left on this board.",
 }
 #: Number of rejected attempts that are listed.
 _MOST_REFUSED = 12
@@ -120,7 +120,7 @@ def _screen(view: PlayView, letters: Mapping[str, int], *, memory_aid: bool) -> 
     head = f"{view.rule} · board {view.episode} of {view.episodes} · {_sum(view)}"
     lines: list[RenderableType] = [Text(head, style="bold"), _board(view, letters)]
     refused = [attempt for attempt in view.attempts if attempt["outcome"] != "accepted"]
-    more = "not accepted: " if len(refused) <= _MOST_REFUSED else "not accepted, of late: "
+    more = "not accepted: " if len(refused) <= _MOST_REFUSED else "recently rejected: "
     for title, moves in (("moved: ", view.removed), (more, refused[-_MOST_REFUSED:])):
         if memory_aid and moves:
             lines.append(Text(title).append_text(Text().join(map(_move, moves))))

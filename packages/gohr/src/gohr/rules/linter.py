@@ -86,7 +86,7 @@ def lint(
                 rule_set.lines[0].span,
                 "warning",
                 "the rule accepts no piece of the usual shapes and colours",
-                "mend the names, or give the board pieces that have them",
+                "correct the names, or give the board pieces that have them",
             )
         )
     known = {*BUILT_IN_ORDERS, *(order.name for order in rule_set.orders)}
@@ -255,7 +255,7 @@ def _idle_findings(atom: Atom) -> Iterator[Finding]:
             atom.span,
             "warning",
             f"the atom never accepts anything, for {reason}",
-            "mend or remove it",
+            "correct or remove it",
         )
         return
 
@@ -308,7 +308,7 @@ def _line_findings(rule_set: RuleSet) -> Iterator[Finding]:
                     atom.span,
                     "warning",
                     "the atom repeats an earlier one of its line and changes nothing",
-                    "remove it, or mend it",
+                    "remove it, or correct it",
                 )
             seen.add(atom)
     for index, line in enumerate(rule_set.lines[:-1]):

@@ -345,8 +345,8 @@ def write_rules(family: Sequence[GeneratedRule], folder: Path, *, overwrite: boo
     if in_the_way and not overwrite:
         more = f" and {len(in_the_way) - 1} more" if len(in_the_way) > 1 else ""
         raise GnomonError(
-            f"{in_the_way[0]}{more}: there is such a file, with another text; "
-            "take another folder, or --overwrite"
+            f"{in_the_way[0]}{more}: this file exists with other contents; "
+            "use another folder, or --overwrite"
         )
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in files.items():

@@ -283,7 +283,7 @@ class Findings:
     def caveats(self) -> tuple[str, ...]:
         """State what limits the report: failures, gaps, learners that are shown the rule."""
         lines = [
-            f"{name} was shown what the rule permits (reveal): it is a yardstick, not a learner."
+            f"{name} was shown what the rule permits (reveal): it is a reference, not a learner."
             for name in self.config.revealed_to
         ]
         lines += [f"{warning[0].upper()}{warning[1:]}." for warning in self.stuck]
@@ -303,8 +303,8 @@ class Findings:
             lines.append(f"{total} not played yet: {joined(gaps)}.")
         if self.stopped:
             lines.append(
-                f"Trials that stopped before others: {'; '.join(self.stopped)}. Their errors count "
-                "as they stood."
+                f"Trials that ended early: {'; '.join(self.stopped)}. Their errors up to "
+                "that point count."
             )
         return tuple(lines)
 

@@ -131,7 +131,7 @@ def report_of(findings: Findings) -> Report:
 def _answers(findings: Findings) -> tuple[Answer, ...]:
     """Return the first thing on the page."""
     if not findings.performances:
-        return (Answer("What was found?", ("No trial is done yet: there is nothing to tell.",)),)
+        return (Answer("What was found?", ("No trial is done yet.",)),)
     answers = [
         Answer(
             "Which rule is hardest?",
@@ -242,13 +242,13 @@ def _learners(findings: Findings) -> Section:
         "Learner against learner",
         ("rule", "between", "fewer errors", "pairs of trials won by it", "p (Holm)"),
         rows,
-        "Every trial of the one learner is set against every trial of the other on the same rule; "
+        "Every trial of one learner is compared with every trial of the other on the same rule; "
         "a tie counts one half. The p-value is that of the two-sided Mann-Whitney test, corrected "
         "for the number of rows.",
     )
     figures = [f for rule in findings.rules for f in rule_figures(findings, rule)]
     figures += summary_figures(findings)
-    text = (f"To be read with care: {'; '.join(findings.warnings)}.",) if findings.warnings else ()
+    text = (f"Interpret with care: {'; '.join(findings.warnings)}.",) if findings.warnings else ()
     return Section("learners", "Which learner is better?", text, (table,), tuple(figures))
 
 
@@ -286,7 +286,7 @@ def _learning(findings: Findings) -> Section:
         f"out. In brackets: {percent(findings.level)} bootstrap interval of the median.",
     )
     text = (
-        "This is another score than the TCE. A rule counts as learned with the first "
+        "This score differs from the TCE. A rule counts as learned with the first "
         f"{STREAK} finished episodes in a row without an error; the errors to learn are those "
         "before that streak."
     )
@@ -408,5 +408,5 @@ def _sessions(sessions: Sequence[Mapping[str, Any]]) -> Sequence[tuple[str, str]
         ),
     ]
     if n_stopped:
-        rows.insert(3, ("stopped", f"{counted(n_stopped, 'session')} did not come to an end"))
+        rows.insert(3, ("stopped", f"{counted(n_stopped, 'session')} did not finish"))
     return rows

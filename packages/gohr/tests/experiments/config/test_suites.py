@@ -92,7 +92,7 @@ def test_the_boards_of_a_suite(monkeypatch):
 
 
 def test_a_suite_by_itself_needs_learners():
-    with pytest.raises(ConfigError, match="'gohr-core' says what is played, not by whom"):
+    with pytest.raises(ConfigError, match="'gohr-core' names no learners"):
         load_experiment("gohr-core")
     every = load_experiment("clockwise", learners=["all"])
     kinds = {learner.kind for learner in every.learners}

@@ -359,7 +359,7 @@ def test_a_changed_config_is_refused(folder, field):
     assert [v.ok for v in verify(folder.path)].count(True) == (4 if field == "trials" else 0)
     assert not all(v.ok for v in verify(folder.path))
     (reason,) = {v.reason for v in verify(folder.path, assignment=CONFIG)}
-    assert reason.startswith(f"not what was assigned: {field}: expected ")
+    assert reason.startswith(f"differs from the assignment: {field}: expected ")
 
 
 def test_a_changed_rule_text_is_refused(folder):
@@ -370,7 +370,7 @@ def test_a_changed_rule_text_is_refused(folder):
     verdicts = list(verify(folder.path))
     assert [v.ok for v in verdicts] == [False, False, True, True]
     (reason,) = {v.reason for v in verify(folder.path, assignment=CONFIG)}
-    assert reason == "not what was assigned: rule 'clockwise': not the text that was assigned"
+    assert reason == "differs from the assignment: rule 'clockwise': not the text that was assigned"
 
 
 def test_a_changed_rule_with_keys_to_match_still_has_other_boards(folder):

@@ -33,7 +33,7 @@ COOKIE = "gnomon_session"
 CSRF_HEADER = "X-CSRF-Token"
 
 _bearer = HTTPBearer(auto_error=False, description="An API token: gnomon_...")
-_cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="A browser that is signed in.")
+_cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="Cookie of a signed-in browser.")
 
 
 # What takes no time is ``async``: the framework sends everything else through a thread.
@@ -178,7 +178,7 @@ CsrfChecked = Depends(csrf_checked)
 async def identified(found: MaybeCaller, _: Annotated[None, CsrfChecked]) -> Caller:
     """Return who asks, whatever the scopes: 401 for nobody in particular."""
     if found is None:
-        raise HTTPException(401, "this needs a token, or a browser that is signed in", _CHALLENGE)
+        raise HTTPException(401, "expected a token or a signed-in browser", _CHALLENGE)
     return found
 
 
@@ -193,7 +193,7 @@ async def paced(settings: CurrentSettings, intake: IntakeOf, who: Anybody) -> No
 def check_scope(who: Caller, scope: Scope) -> None:
     """Refuse a caller without a scope."""
     if not who.may(scope):
-        raise HTTPException(403, f"this needs a token with the scope {scope!r}")
+        raise HTTPException(403, f"expected a token with the scope {scope!r}")
 
 
 def caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
@@ -217,5 +217,5 @@ _MOST = 2**31 - 1
 
 RowId = Annotated[int, Path(ge=1, le=_MOST)]
 Slug = Annotated[str, Path(min_length=1, max_length=MAX_NAME, pattern=r"^[a-z0-9][a-z0-9._-]*$")]
-Limit = Annotated[int, Query(ge=1, le=500, description="Most records of the answer.")]
+Limit = Annotated[int, Query(ge=1, le=500, description="Maximum number of records.")]
 After = Annotated[int, Query(ge=0, le=_MOST, description="Only records with a greater id.")]

@@ -36,14 +36,14 @@ class Figures:
             "gnomon_requests", "Requests answered.", ["method", "status"], registry=self.registry
         )
         self.seconds = Histogram(
-            "gnomon_request_seconds", "Seconds until an answer begins.", registry=self.registry
+            "gnomon_request_seconds", "Seconds until a response begins.", registry=self.registry
         )
         self.jobs = Gauge("gnomon_jobs", "Jobs, by state.", ["state"], registry=self.registry)
         self.free = Gauge(
             "gnomon_disk_free_bytes", "Bytes free on the disk of the data.", registry=self.registry
         )
         self.faults = Gauge(
-            "gnomon_faults", "What /healthz names as wrong.", registry=self.registry
+            "gnomon_faults", "Problems that /healthz reports.", registry=self.registry
         )
 
     def told(self, method: str, status: int, seconds: float) -> None:
@@ -64,7 +64,7 @@ def healthz(session: ReadSession, settings: CurrentSettings) -> Response:
 def metrics(request: Request, session: ReadSession, settings: CurrentSettings) -> Response:
     """Return figures in the format of Prometheus, to programs of this machine."""
     if address_of(request.scope) not in _THIS_MACHINE:
-        raise NotAllowed("the figures are for programs of the server's own machine")
+        raise NotAllowed("the metrics can be read on the server's machine only")
     figures: Figures = request.app.state.figures
     for state, n in jobs_by_state(session).items():
         figures.jobs.labels(state).set(n)

@@ -182,7 +182,9 @@ class LearnerEntry:
         """
         if self.kind == "all":
             if self.params or self.name != "all":
-                raise ConfigError("learner 'all': expected no settings, for it is many learners")
+                raise ConfigError(
+                    "learner 'all': expected no settings, since it names several learners"
+                )
             return _all_learners(board_spec)
         params = dict(self.params)
         grid, label = params.pop("grid", {}), f"learner {self.name!r}"

@@ -284,7 +284,7 @@ class ExperimentConfig(BaseModel):
         >>> rule = RuleEntry("any", "(*,*,*,*,*)")
         >>> print(ExperimentConfig("x", [rule], ["uniform"], seed=7).to_toml())
         ... # doctest: +ELLIPSIS
-        # What this entry has to play. Put your own learner in place of the one below.
+        # The assignment of this entry. Replace the learner below with your own.
         name = "x"
         learners = ["uniform"]
         trials = 20
@@ -292,7 +292,7 @@ class ExperimentConfig(BaseModel):
         """
         record = self.to_record()
         lines = [
-            "# What this entry has to play. Put your own learner in place of the one below.",
+            "# The assignment of this entry. Replace the learner below with your own.",
             f"name = {_toml(self.name)}",
             f"learners = [{_toml(learner)}]",
             *(f"{name} = {record[name]}" for name in _SHARED),
@@ -498,7 +498,7 @@ def load_experiment(name_or_path: str | Path, **changes: Any) -> ExperimentConfi
     suite = name.partition("@")[0]  # the rest is the seed of its variants
     if name in available_rules() or suite in available_suites() or Path(name).is_file():
         if "learners" not in changes:
-            raise ConfigError(f"{name!r} says what is played, not by whom: name the learners")
+            raise ConfigError(f"{name!r} names no learners: give some")
         return ExperimentConfig.from_record({"name": name, "rules": [name]} | changes)
     known = (*available_experiments(), *available_suites(), *available_rules())
     raise UnknownNameError("experiment or file", name, known)

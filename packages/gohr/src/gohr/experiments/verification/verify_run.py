@@ -98,7 +98,7 @@ def _refusal(
     if learner.is_shown_the_rule:
         return "the learner was shown the rule"
     difference = assignment.difference(played)
-    return None if difference is None else f"not what was assigned: {difference}"
+    return None if difference is None else f"differs from the assignment: {difference}"
 
 
 def _verify_record(

@@ -76,7 +76,7 @@ class OrderTable:
     def number(self, name: str) -> int:
         """Return the number of an order."""
         if name not in self._ranks:
-            raise NotCompilableError(f"not compilable: the order {name}, which nobody defines")
+            raise NotCompilableError(f"not compilable: the order {name} is not defined")
         if name not in self._used:
             if len(self._used) == MOST_ORDERS:
                 raise NotCompilableError(f"not compilable: more than {MOST_ORDERS} orders")

@@ -169,11 +169,19 @@ class ReferenceGame:
         if code != ACCEPTED:
             return code
         self.n_attempts += 1
-        accepting = [i for i, moves in enumerate(self._moves) if (piece_id, bucket) in moves]
+        accepting = self._accepting(piece_id, bucket)
         if not accepting:
             return DENIED if self._is_movable(piece_id) else IMMOVABLE
         self._accept(piece_id, bucket, accepting)
         return ACCEPTED
+
+    def follow(self, piece_id: int, bucket: int) -> None:
+        """Carry out a move that was accepted by another rule, whether or not this one accepts it.
+
+        A move that this rule would refuse leaves its counters as they are. A stalemate ends if the
+        rule has a move on what is left.
+        """
+        self._accept(piece_id, bucket, self._accepting(piece_id, bucket))
 
     def attempt_at(self, pos: int, bucket: int) -> int:
         """Try to move the piece in a cell; also 3 for an empty cell, -11 for several pieces."""
@@ -193,6 +201,10 @@ class ReferenceGame:
     def pick_at(self, pos: int) -> int:
         """Pick the piece in a cell; also 3 for an empty cell, -11 for several pieces."""
         return self._at_cell(pos, self.pick)
+
+    def _accepting(self, piece_id: int, bucket: int) -> list[int]:
+        """Return the atoms of the active line that accept a move."""
+        return [i for i, moves in enumerate(self._moves) if (piece_id, bucket) in moves]
 
     def _address(self, piece_id: int) -> int:
         """Return 0 if a piece can be spoken to, else why not."""
@@ -219,7 +231,8 @@ class ReferenceGame:
         # Every atom that accepts the move pays for it, not the first one alone.
         for index in accepting:
             self._atom_counts[index] = _less(self._atom_counts[index])
-        self._line_count = _less(self._line_count)
+        if accepting:
+            self._line_count = _less(self._line_count)
         self._accepted.append(AcceptedMove(self._pieces.pop(piece_id), bucket))
         if not self._pieces:
             self.finish = CLEARED
@@ -227,6 +240,7 @@ class ReferenceGame:
             return
         # ⚠ Lines switch eagerly, right after the move, not at the next attempt that is refused. So
         # a stalemate is announced together with the move that led to it.
+        self.finish = GOING_ON
         self._look()
         if self._is_done():
             self._find_line((self.line + 1) % len(self._rule_set.lines))

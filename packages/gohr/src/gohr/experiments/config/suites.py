@@ -57,6 +57,8 @@ class Suite:
         variants of each of its rules. No other suite has held-out variants.
     texts : mapping from name to text
         Rules of its own, which are not in the catalogue.
+    groups : mapping from name to tuple of str
+        For a suite that is reported by groups: the rules of each.
 
     Examples
     --------
@@ -71,6 +73,11 @@ class Suite:
     board: BoardSpec
     rungs: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
     texts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+
+    def group_of(self, rule: str) -> str:
+        """Return the group of a rule; empty if it has none."""
+        return next((name for name, rules in self.groups.items() if rule in rules), "")
 
     @property
     def entries(self) -> tuple[RuleEntry, ...]:
@@ -160,7 +167,9 @@ def _suite(record: dict[str, Any]) -> Suite:
     texts = record.get("texts", {})
     named = (name for rung in rungs.values() for name in rung)
     rules = record.get("rules") or [*named, *texts]
-    return Suite(record["name"], record["version"], text, tuple(rules), board, rungs, texts)
+    groups = {name: tuple(rules) for name, rules in record.get("groups", {}).items()}
+    name, version = record["name"], record["version"]
+    return Suite(name, version, text, tuple(rules), board, rungs, texts, groups)
 
 
 def held_out_rules(suite: Suite, seed: int) -> tuple[RuleEntry, ...]:

@@ -209,6 +209,19 @@ def _order(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
         yield ((_atom(target, cells=order),),)
 
 
+#: The reading orders backwards, with their definitions: they begin at the bottom.
+_BACKWARDS = {
+    f"RevOf{name}": f"Order RevOf{name}=[{','.join(str(cell) for (cell,) in ranks[::-1])}]"
+    for name, ranks in BUILT_IN_ORDERS.items()
+    if name in ("L1", "L2", "L3", "L4")
+}
+
+
+def _backwards(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    for (name, definition), target in itertools.product(_BACKWARDS.items(), _TARGETS):
+        yield (definition,), (_atom(target, cells=name),)
+
+
 def _turns(cycles: Iterable[tuple[str, ...]]) -> Iterator[_Lines]:
     """Yield the rules whose buckets take turns, without cycles that are shorter ones repeated."""
     for turns in cycles:
@@ -261,13 +274,28 @@ def _priority(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
     yield from _one_first("cells", _PLACES)
 
 
+def _to_buckets(names: Mapping[str, Sequence[str]], count: str) -> Iterator[_Lines]:
+    """Yield the rules whose lines let names go in an order, each to its own bucket."""
+    for kind, all_names in names.items():
+        for turns in itertools.permutations(all_names):
+            for buckets in itertools.permutations(_BUCKETS, len(turns)):
+                yield tuple(
+                    (_atom(b, count=count, **{kind: name}),)
+                    for name, b in zip(turns, buckets, strict=True)
+                )
+
+
 def _priority_and_bucket(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    yield from _to_buckets({"shape": shapes, "color": colors}, "*")
+
+
+def _turn(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    yield from _to_buckets({"shape": shapes, "color": colors}, "1")
     for kind, names in (("shape", shapes), ("color", colors)):
         for turns in itertools.permutations(names):
-            for buckets in itertools.permutations(_BUCKETS, len(names)):
-                yield tuple(
-                    (_atom(b, **{kind: name}),) for name, b in zip(turns, buckets, strict=True)
-                )
+            yield tuple((_atom("*", count="1", **{kind: name}),) for name in turns)
+            for order in BUILT_IN_ORDERS:
+                yield tuple((f"(count:1, {kind}:{name}, postpos:{order})",) for name in turns)
 
 
 _GENERATORS: Mapping[str, tuple[str, _Generator]] = MappingProxyType(
@@ -286,6 +314,10 @@ _GENERATORS: Mapping[str, tuple[str, _Generator]] = MappingProxyType(
             _feature_and_place,
         ),
         "order": ("Cells give the order, and some buckets are allowed.", _order),
+        "order-backwards": (
+            "Cells give the order, row by row or column by column from the bottom.",
+            _backwards,
+        ),
         "cycle": ("Fixed buckets take turns, one to four of them.", _cycle),
         "cycle-of-sets": ("Sets of buckets take turns, two or three of them.", _cycle_of_sets),
         "step": (
@@ -298,6 +330,11 @@ _GENERATORS: Mapping[str, tuple[str, _Generator]] = MappingProxyType(
         "priority-and-bucket": (
             "Shapes, or colours, go in an order, each to its own bucket.",
             _priority_and_bucket,
+        ),
+        "turn": (
+            "Shapes, or colours, take turns with a piece each: any, the first in an order, or to "
+            "its own bucket.",
+            _turn,
         ),
     }
 )
@@ -371,6 +408,8 @@ def _program(
     hypothesis: Hypothesis, spec: BoardSpec, atom: Callable[[str], CompiledRule]
 ) -> CompiledRule:
     """Compile a hypothesis from its atoms, which it shares with many others."""
+    if hypothesis.family == "order-backwards":  # its first line is a definition
+        return compile_rule(parse(hypothesis.text), spec)
     atoms = [atom(text) for line in hypothesis.lines for text in line]
     if not atoms or any(part.conditions[0] for part in atoms):
         return compile_rule(parse(hypothesis.text), spec)

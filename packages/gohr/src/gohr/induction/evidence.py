@@ -1,0 +1,255 @@
+"""Evidence about a hidden rule: attempts that a player sees before it draws a conclusion.
+
+The boards of a trial come from two streams, one for evidence and one for test boards, so that the
+test boards are the same in every condition, and evidence of n boards begins evidence of n + 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import check_word
+from gohr.experiments.config.config_entries import RuleEntry
+from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
+from gohr.game.outcomes import ACCEPTED, IN_PROGRESS
+from gohr.learners.frugal_kernel import note_failure
+from gohr.people.mastery import TARGET_STREAK
+from gohr.playing import Observation, TrialLog, Transition, play, replay_log
+
+if TYPE_CHECKING:
+    from gohr.playing import Policy
+
+_Codes: TypeAlias = npt.NDArray[np.uint8]
+#: Sources of attempts that need no other player.
+Kind: TypeAlias = Literal["random", "positive", "negative", "informative"]
+_EVIDENCE, _TESTS, _TESTER = 0, 1, 2
+#: A player that repeats no failure needs at most four attempts for each piece after each success.
+_HORIZON = 1_000
+
+
+def evidence_boards(
+    rule: RuleEntry, n: int, *, trial: int = 0, seed: int = 0, board_spec: BoardSpec = DEFAULT_SPEC
+) -> _Codes:
+    """Return the boards on which the evidence of a trial is made, shape (n, 36).
+
+    Examples
+    --------
+    >>> rule = RuleEntry("turn", "(*,*,*,*,p+1)")
+    >>> bool((evidence_boards(rule, 3) == evidence_boards(rule, 5)[:3]).all())
+    True
+    """
+    return draw_boards(n, board_spec, rng=_stream(rule, trial, seed, _EVIDENCE))
+
+
+def test_boards(
+    rule: RuleEntry, n: int, *, trial: int = 0, seed: int = 0, board_spec: BoardSpec = DEFAULT_SPEC
+) -> _Codes:
+    """Return the test boards of a trial, shape (n, 36): the same ones in all conditions.
+
+    Examples
+    --------
+    >>> rule = RuleEntry("turn", "(*,*,*,*,p+1)")
+    >>> bool((test_boards(rule, 3) == evidence_boards(rule, 3)).all())
+    False
+    """
+    return draw_boards(n, board_spec, rng=_stream(rule, trial, seed, _TESTS))
+
+
+def _stream(rule: RuleEntry, trial: int, seed: int, which: int) -> np.random.Generator:
+    return np.random.default_rng([seed, int(rule.hash[:32], 16), trial, which])
+
+
+def evidence(
+    rule: RuleEntry,
+    source: Kind | TrialLog,
+    n_boards: int,
+    *,
+    trial: int = 0,
+    seed: int = 0,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+    max_attempts: int | None = None,
+    with_streak: bool = True,
+) -> TrialLog:
+    """Return the attempts that a player is shown.
+
+    Parameters
+    ----------
+    rule : RuleEntry
+        The hidden rule.
+    source : {"random", "positive", "negative", "informative"} or TrialLog
+        Whose attempts they are. ``random``: until the board is clear, a piece at random of those
+        not known to be immovable, then a bucket at random of those that have not refused it.
+        ``positive``: accepted attempts alone, each drawn from all that would be accepted.
+        ``negative``: the refusals of a random player before its first success, on each board as it
+        is dealt and with 8, 7, ... 1 of its pieces; boards without a refusal are left out,
+        which may be all.
+        ``informative``: what tells most about the rule (:class:`gohr.learners.Ideal`). A log has
+        the attempts of another player: a person, a model, the player itself.
+    n_boards : int
+        Number of boards, at least 1; a log that has fewer is shown whole.
+    trial, seed : int
+        Decide on the boards (:func:`evidence_boards`) and on the tester's draws.
+    board_spec : BoardSpec
+    max_attempts : int, optional
+        Show only the first ones; the last board may then be shown in part.
+    with_streak : bool
+        With False, a series of at least ten successes at the end is cut but for its first, so that
+        the player does not see that the rule was mastered.
+
+    Returns
+    -------
+    TrialLog
+
+    Raises
+    ------
+    ValueError
+        If a number is below 1, or the replies in a log are not those of the rule.
+    UnknownNameError
+        If the source is another word.
+
+    Examples
+    --------
+    >>> rule = RuleEntry("turn", "(*,*,*,*,p+1)")
+    >>> two, three = (evidence(rule, "random", n) for n in (2, 3))
+    >>> bool((two.actions == three.actions[: len(two.actions)]).all())
+    True
+    >>> sorted(set(evidence(rule, "positive", 2).outcomes.tolist()))
+    [0]
+    """
+    if n_boards < 1:
+        raise ValueError(f"n_boards: expected at least 1, found {n_boards}")
+    if isinstance(source, TrialLog):
+        replay_log(source, rule.rule_set, board_spec=board_spec)
+        log = first_boards(source, n_boards)
+    else:
+        check_word("source", source, get_args(Kind))
+        log = _tested(rule, source, n_boards, trial, seed, board_spec)
+    if not with_streak:
+        max_attempts = min(_without_streak(log), max_attempts or len(log.actions))
+    return log if max_attempts is None else first_attempts(log, max_attempts)
+
+
+def _tested(
+    rule: RuleEntry, source: Kind, n_boards: int, trial: int, seed: int, spec: BoardSpec
+) -> TrialLog:
+    boards = evidence_boards(rule, n_boards, trial=trial, seed=seed, board_spec=spec)
+    rng = _stream(rule, trial, seed, _TESTER)
+    if source == "negative":
+        boards = _thinned(boards, rng)
+    player: Policy
+    if source == "informative":
+        from gohr.learners import Ideal
+
+        player = Ideal(spec, rng=rng)
+    else:
+        player = _PositiveTester(rng) if source == "positive" else _RandomTester(rng)
+    log = play(boards, player, rule.rule_set, horizon=_HORIZON, board_spec=spec)
+    return _refusals_before_success(log) if source == "negative" else log
+
+
+class _RandomTester:
+    """A piece at random, then a bucket at random; never a failure that is known."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._failed = np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_)
+
+    def act(self, observation: Observation) -> int:
+        open_ = ((observation.action_mask != 0) & ~self._failed).reshape(N_CELLS, N_BUCKETS)
+        cell = int(self._rng.choice(np.flatnonzero(open_.any(axis=1))))
+        return N_BUCKETS * cell + int(self._rng.choice(np.flatnonzero(open_[cell])))
+
+    def observe(self, made: Transition) -> None:
+        over = made.terminated or made.truncated
+        note_failure(self._failed, made.action, made.outcome, over)
+
+
+class _PositiveTester:
+    """Any attempt that would be accepted."""
+
+    reveal = True
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+
+    def act(self, observation: Observation) -> int:
+        assert observation.permitted is not None
+        return int(self._rng.choice(np.flatnonzero(observation.permitted)))
+
+    def observe(self, made: Transition) -> None:
+        """Learn nothing."""
+
+
+def _thinned(boards: _Codes, rng: np.random.Generator) -> _Codes:
+    """Return each board whole, and with one piece less after the other."""
+    found = []
+    for board in boards:
+        pieces = rng.permutation(np.flatnonzero(board))
+        for n in range(len(pieces), 0, -1):
+            kept = np.zeros_like(board)
+            kept[pieces[:n]] = board[pieces[:n]]
+            found.append(kept)
+    return np.array(found)
+
+
+def _refusals_before_success(log: TrialLog) -> TrialLog:
+    """Return the refusals before the first success on each board that has any."""
+    begins = np.cumsum(log.n_attempts) - log.n_attempts
+    rows: list[int] = []
+    counts = np.zeros(len(log.boards), dtype=np.int64)
+    for k, (begin, n) in enumerate(zip(begins.tolist(), log.n_attempts.tolist(), strict=True)):
+        good = np.flatnonzero(log.outcomes[begin : begin + n] == ACCEPTED)
+        counts[k] = good[0] if len(good) else n
+        rows += range(begin, begin + int(counts[k]))
+    some = counts > 0
+    finish = np.full(int(some.sum()), IN_PROGRESS, dtype=np.int8)
+    return TrialLog(log.boards[some], counts[some], log.actions[rows], log.outcomes[rows], finish)
+
+
+def first_boards(log: TrialLog, n: int) -> TrialLog:
+    """Return the first boards of a trial, with their attempts."""
+    rows = int(log.n_attempts[:n].sum())
+    return replace(
+        log,
+        boards=log.boards[:n],
+        n_attempts=log.n_attempts[:n],
+        actions=log.actions[:rows],
+        outcomes=log.outcomes[:rows],
+        finish=log.finish[:n],
+        own=None if log.own is None else log.own[:rows],
+    )
+
+
+def first_attempts(log: TrialLog, n: int) -> TrialLog:
+    """Return the first attempts of a trial; the last board may be cut, and is then in progress."""
+    if n < 1:
+        raise ValueError(f"max_attempts: expected at least 1, found {n}")
+    if n >= len(log.actions):
+        return log
+    ends = np.cumsum(log.n_attempts)
+    last = int(np.searchsorted(ends, n))
+    whole = first_boards(log, last + 1)
+    counts, finish = whole.n_attempts.copy(), whole.finish.copy()
+    if ends[last] > n:
+        counts[last] -= ends[last] - n
+        finish[last] = IN_PROGRESS
+    own = None if whole.own is None else whole.own[:n]
+    return replace(
+        whole,
+        n_attempts=counts,
+        actions=log.actions[:n],
+        outcomes=log.outcomes[:n],
+        finish=finish,
+        own=own,
+    )
+
+
+def _without_streak(log: TrialLog) -> int:
+    """Return the number of attempts to the first success of the series that ends a trial."""
+    failures = np.flatnonzero(log.outcomes != ACCEPTED)
+    begin = int(failures[-1]) + 1 if len(failures) else 0
+    return begin + 1 if len(log.outcomes) - begin >= TARGET_STREAK else len(log.outcomes)

@@ -1,0 +1,342 @@
+"""Outcomes of induction: test boards solved, by player, evidence and rule, and where it failed."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from gnomon.results import FieldRecord, Results
+
+if TYPE_CHECKING:
+    from gnomon import ScoreTable
+
+#: The tester of a player that made the attempts itself, and the name of the ideal observer.
+OWN, IDEAL = "own", "ideal"
+#: The row of all groups together.
+EVERY = "all"
+
+
+@dataclass(frozen=True)
+class Outcome(FieldRecord):
+    """What a player concluded from one body of evidence.
+
+    Parameters
+    ----------
+    player : str
+        Who concludes.
+    tester : str
+        Who made the attempts: ``own``, or a source of evidence.
+    rule, group : str
+    trial : int
+    n_boards, n_attempts : int
+        Amount of evidence; 0 attempts where a published table does not tell.
+    n_tests, n_solved : int
+        Test boards, and how many the player's plans clear without an error.
+    prefix : float
+        Share of a test board's pieces moved before the first error; NaN if unknown.
+    m_star : float
+        Attempts before the first ten successes in a row; infinite if there were none, NaN for the
+        evidence of others.
+    states_rule, foretells : float
+        As in :class:`~gohr.induction.Grade`.
+    ideal_on_same : float
+        Share of the test boards that an ideal observer solves from the same evidence; NaN if the
+        rule is outside its space, or the evidence is unknown.
+    ideal_on_own : float
+        The same for as many attempts of its own choice.
+
+    Examples
+    --------
+    >>> one = Outcome("m", "random", "cw", "", 0, 5, 90, 5, 2, 0.5, math.nan, 0.0, 0.7, 0.8, 1.0)
+    >>> one.solved, round(one.poor_inference, 3), round(one.poor_tests, 3)
+    (0.4, 0.4, 0.2)
+    """
+
+    player: str
+    tester: str
+    rule: str
+    group: str
+    trial: int
+    n_boards: int
+    n_attempts: int
+    n_tests: int
+    n_solved: int
+    prefix: float
+    m_star: float
+    states_rule: float
+    foretells: float
+    ideal_on_same: float
+    ideal_on_own: float
+
+    @property
+    def solved(self) -> float:
+        """Share of the test boards that are solved."""
+        return self.n_solved / self.n_tests
+
+    @property
+    def little_evidence(self) -> float:
+        """Loss that no player avoids: what the best tests leave open in as many attempts."""
+        return 1 - self.ideal_on_own
+
+    @property
+    def poor_tests(self) -> float:
+        """Loss by the tests made: an ideal observer would have solved more after its own."""
+        return self.ideal_on_own - self.ideal_on_same
+
+    @property
+    def poor_inference(self) -> float:
+        """Loss by the conclusion drawn: an ideal observer solves more from the same evidence."""
+        return self.ideal_on_same - self.solved
+
+
+@dataclass(frozen=True)
+class Solved(FieldRecord):
+    """Share of the test boards that a player solves, over the rules of a group.
+
+    Parameters
+    ----------
+    player, tester, group : str
+        The group ``all`` has all rules.
+    n_boards : int
+        Number of boards of evidence; 0 for a player's own play of any length.
+    solved, low, high : float
+        Mean over rules and trials, with its 95 % interval over rules as clusters; NaN where there
+        are too few rules for one.
+    prefix, states_rule, foretells : float
+        Means of the same outcomes; NaN where not known.
+    mastered : float
+        Share of the trials with ten successes in a row; NaN for the evidence of others.
+    m_star : float
+        Median number of attempts before that, infinite if fewer than half mastered the rule.
+    n_rules, n : int
+        Number of rules, and of outcomes.
+
+    Examples
+    --------
+    >>> Solved("m", "random", "all", 5, 0.4, 0.2, 0.6, 0.5, 0.0, 0.7, math.nan, math.nan, 8, 80).n
+    80
+    """
+
+    player: str
+    tester: str
+    group: str
+    n_boards: int
+    solved: float
+    low: float
+    high: float
+    prefix: float
+    states_rule: float
+    foretells: float
+    mastered: float
+    m_star: float
+    n_rules: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Loss(FieldRecord):
+    """Part of the test boards that a player does not solve, by its cause.
+
+    Parameters
+    ----------
+    player, tester : str
+    cause : {"little evidence", "poor tests", "poor inference", "all"}
+        The first three add up to the last. ``little evidence``: what an ideal observer does not
+        solve after as many attempts of its own choice. ``poor tests``: what it solves less after
+        the attempts that were made. ``poor inference``: what the player solves less than it, from
+        the same evidence.
+    value, low, high : float
+        Mean share of the test boards, with its 95 % interval over rules as clusters.
+    n_rules, n : int
+        Number of rules, and of outcomes. Rules outside the observer's space are left out.
+
+    Examples
+    --------
+    >>> Loss("m", "own", "poor tests", 0.1, 0.05, 0.15, 32, 320).cause
+    'poor tests'
+    """
+
+    player: str
+    tester: str
+    cause: str
+    value: float
+    low: float
+    high: float
+    n_rules: int
+    n: int
+
+
+class Induction(Results[Outcome]):
+    """Outcomes of players on hidden rules, from evidence of several kinds.
+
+    Examples
+    --------
+    >>> one = Outcome("m", "random", "cw", "", 0, 5, 90, 5, 2, 0.5, math.nan, 0.0, 0.7, 0.8, 1.0)
+    >>> Induction((one,)).solved()[0].solved
+    0.4
+    """
+
+    columns: ClassVar[tuple[str, ...]] = (
+        "player",
+        "tester",
+        "rule",
+        "trial",
+        "n_boards",
+        "n_solved",
+        "n_tests",
+        "m_star",
+        "states_rule",
+        "foretells",
+        "ideal_on_same",
+        "ideal_on_own",
+    )
+
+    def solved(self, *, by_group: bool = True) -> Results[Solved]:
+        """Return the share of test boards solved, for each player, tester and number of boards."""
+        found = []
+        for (player, tester, n_boards), rows in _by(self, "player", "tester", "n_boards"):
+            groups = [(EVERY, rows)]
+            if by_group:
+                groups += [(name, mine) for (name,), mine in _by(rows, "group") if name]
+            found += [_solved(player, tester, group, n_boards, mine) for group, mine in groups]
+        return Results(tuple(found))
+
+    def losses(self) -> Results[Loss]:
+        """Return where each player fails: evidence, tests or inference.
+
+        Outcomes of all numbers of boards count alike. Players that are not measured against an
+        ideal observer, such as those of published tables, are left out.
+        """
+        found: list[Loss] = []
+        for (player, tester), rows in _by(self, "player", "tester"):
+            known = [one for one in rows if not math.isnan(one.ideal_on_same + one.ideal_on_own)]
+            if not known:
+                continue
+            n_rules = len({one.rule for one in known})
+            solved, same, best = (
+                [getattr(one, name) for one in known]
+                for name in ("solved", "ideal_on_same", "ideal_on_own")
+            )
+            parts = {
+                "little evidence": _complement(_mean_of(best, known)),
+                "poor tests": _difference(best, same, known),
+                "poor inference": _difference(same, solved, known),
+                "all": _complement(_mean_of(solved, known)),
+            }
+            found += [
+                Loss(player, tester, cause, *values, n_rules, len(known))
+                for cause, values in parts.items()
+            ]
+        return Results(tuple(found))
+
+    def scores(self) -> ScoreTable:
+        """Return the outcomes as items, for :func:`gnomon.compare` and :func:`gnomon.rank`.
+
+        An item is a rule, trial, tester and number of boards; its cluster is the rule, its score
+        the share of test boards solved.
+        """
+        from gnomon import ScoreTable
+
+        rows = [
+            {
+                "algorithm": one.player,
+                "task": f"{one.rule}/{one.trial}/{one.tester}/{one.n_boards}",
+                "run": "0",
+                "score": one.solved,
+                "rule": one.rule,
+            }
+            for one in self
+        ]
+        return ScoreTable(rows, metric="test boards solved", units="items", cluster="rule")
+
+    def write(self, path: str | Path) -> None:
+        """Write the outcomes as CSV, which :func:`read_outcomes` reads."""
+        with Path(path).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            names = [field.name for field in fields(Outcome)]
+            writer.writerow(names)
+            writer.writerows([getattr(one, name) for name in names] for one in self)
+
+
+def _by(rows: Iterable[Outcome], *names: str) -> Iterator[tuple[tuple[str, ...], list[Outcome]]]:
+    """Yield outcomes by some of their fields, in the order of their first appearance."""
+    found: dict[tuple[str, ...], list[Outcome]] = {}
+    for one in rows:
+        found.setdefault(tuple(getattr(one, name) for name in names), []).append(one)
+    yield from found.items()
+
+
+def _solved(
+    player: str, tester: str, group: str, n_boards: int, rows: list[Outcome]
+) -> Solved:
+    m_star = np.array([one.m_star for one in rows])
+    own = m_star[~np.isnan(m_star)]
+    return Solved(
+        player,
+        tester,
+        group,
+        n_boards,
+        *_mean_of([one.solved for one in rows], rows),
+        *(_mean([getattr(one, name) for one in rows]) for name in _MEANS),
+        mastered=float(np.isfinite(own).mean()) if own.size else math.nan,
+        m_star=float(np.median(own)) if own.size else math.nan,
+        n_rules=len({one.rule for one in rows}),
+        n=len(rows),
+    )
+
+
+_MEANS = ("prefix", "states_rule", "foretells")
+
+
+def _mean(values: list[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.mean(known)) if known else math.nan
+
+
+def _complement(share: tuple[float, float, float]) -> tuple[float, float, float]:
+    value, low, high = share
+    return 1 - value, 1 - high, 1 - low
+
+
+def _items(columns: Mapping[str, list[float]], rows: list[Outcome]) -> ScoreTable:
+    """Return shares as items of models, with the rules as clusters."""
+    from gnomon import ScoreTable
+
+    return ScoreTable(
+        {
+            "algorithm": [name for name in columns for _ in rows],
+            "task": [str(k) for k in range(len(rows))] * len(columns),
+            "run": ["0"] * (len(columns) * len(rows)),
+            "score": [value for values in columns.values() for value in values],
+            "rule": [one.rule for one in rows] * len(columns),
+        },
+        metric="test boards solved",
+        units="items",
+        cluster="rule",
+    )
+
+
+def _mean_of(values: list[float], rows: list[Outcome]) -> tuple[float, float, float]:
+    """Return the mean of values and its interval over the rules."""
+    import gnomon
+
+    if len({one.rule for one in rows}) < 2:
+        return float(np.mean(values)), math.nan, math.nan
+    [found] = gnomon.estimate(_items({"player": values}, rows), "mean")
+    return found.value, found.low, found.high
+
+
+def _difference(a: list[float], b: list[float], rows: list[Outcome]) -> tuple[float, float, float]:
+    """Return the mean difference a minus b and its interval over the rules."""
+    import gnomon
+
+    if len({one.rule for one in rows}) < 2:
+        return float(np.mean(a) - np.mean(b)), math.nan, math.nan
+    [found] = gnomon.compare(_items({"a": a, "b": b}, rows), "a", "b", "mean")
+    return found.value, found.low, found.high

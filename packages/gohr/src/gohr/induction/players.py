@@ -1,0 +1,317 @@
+"""Players that conclude: the built-in learners and the ideal observer, on given evidence."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import GnomonError
+from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
+from gohr.experiments.config.suites import Suite, load_suite
+from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
+from gohr.game.outcomes import ACCEPTED, CLEARED, EPISODE_OVER, STALEMATE
+from gohr.induction.conclusions import Conclusion, Grade, grade, plan_of
+from gohr.induction.evidence import evidence, evidence_boards, test_boards
+from gohr.induction.outcomes import IDEAL, OWN, Induction, Outcome
+from gohr.learners import Ideal, Learner
+from gohr.people.mastery import attempts_to_master
+from gohr.playing import Observation, TrialInPlay, TrialLog, play
+from gohr.rules.parser import parse
+
+if TYPE_CHECKING:
+    from gohr.learners.ideal.belief import Belief
+
+_Codes = npt.NDArray[np.uint8]
+
+
+def ideal_conclusion(
+    log: TrialLog, boards: _Codes, *, board_spec: BoardSpec = DEFAULT_SPEC
+) -> Conclusion | None:
+    """Return what an ideal observer concludes from evidence: its most probable rule, and its plans.
+
+    Parameters
+    ----------
+    log : TrialLog
+        The evidence.
+    boards : numpy.ndarray of uint8, shape (n_boards, 36)
+        The test boards.
+    board_spec : BoardSpec
+        At most four shapes and four colours in the palettes.
+
+    Returns
+    -------
+    Conclusion or None
+        None if no rule of the observer's space (:mod:`gohr.learners.ideal`) agrees with the
+        evidence.
+
+    Examples
+    --------
+    >>> rule = RuleEntry("turn", "(*,*,*,*,1)")
+    >>> found = ideal_conclusion(evidence(rule, "random", 2), test_boards(rule, 1))
+    >>> found.statement
+    '(*,*,*,*,1)'
+    """
+    belief = observed(log, board_spec)
+    if not len(belief.alive):
+        return None
+    [(likeliest, _)] = belief.likeliest(1)
+    rule = parse(likeliest.text)
+    plans = tuple(plan_of(rule, board, board_spec) for board in boards)
+    return Conclusion(plans, likeliest.text)
+
+
+def observed(log: TrialLog, board_spec: BoardSpec = DEFAULT_SPEC) -> Belief:
+    """Return the belief of an ideal observer after a log.
+
+    Examples
+    --------
+    >>> rule = RuleEntry("turn", "(*,*,*,*,1)")
+    >>> len(observed(evidence(rule, "random", 2)).alive) < 100
+    True
+    """
+    belief, row = Ideal(board_spec, rng=np.random.default_rng(0)).belief, 0
+    for board, n, finish in zip(log.boards, log.n_attempts.tolist(), log.finish, strict=True):
+        if n:
+            belief.begin(board)
+        rows = range(row, row := row + n)
+        left = np.count_nonzero(board)
+        good = [k for k in rows if log.outcomes[k] == ACCEPTED]
+        for k in rows:
+            if log.outcomes[k] == EPISODE_OVER:
+                continue
+            left -= log.outcomes[k] == ACCEPTED
+            over = left == 0 or (finish == STALEMATE and k == good[-1])
+            belief.update(action=int(log.actions[k]), outcome=int(log.outcomes[k]), over=over)
+    return belief
+
+
+def learner_conclusion(
+    learner: Learner, rule: RuleEntry, log: TrialLog, boards: _Codes, *, shown: bool = True
+) -> Conclusion:
+    """Return the plans of a learner: what it would attempt, if each attempt were accepted.
+
+    Parameters
+    ----------
+    learner : Learner
+        At the start of its trial.
+    rule : RuleEntry
+        The hidden rule, which makes the replies of the evidence again.
+    log : TrialLog
+        The evidence, which the learner observes attempt by attempt.
+    boards : numpy.ndarray of uint8, shape (n_boards, 36)
+        The test boards.
+    shown : bool
+        With False, the learner made the attempts of the log itself and observes nothing.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> rule = RuleEntry("one", "(*,*,*,*,1)")
+    >>> learner = gohr.make_learner("tabular_q", rng=np.random.default_rng(0))
+    >>> found = learner_conclusion(learner, rule, evidence(rule, "random", 3), test_boards(rule, 1))
+    >>> len(found.plans[0])
+    9
+    """
+    if isinstance(learner, Ideal):
+        return ideal_conclusion(log, boards, board_spec=learner.board_spec) or Conclusion(
+            (None,) * len(boards)
+        )
+    if shown:
+        _show(learner, rule, log)
+    return Conclusion(tuple(_plan(copy.deepcopy(learner), board) for board in boards))
+
+
+def _show(learner: Learner, rule: RuleEntry, log: TrialLog) -> None:
+    """Let a learner observe attempts that another player made."""
+    row = 0
+    for board, n in zip(log.boards, log.n_attempts.tolist(), strict=True):
+        if not n:
+            continue
+        trial = TrialInPlay(
+            board[None], rule.rule_set, horizon=n, board_spec=learner.board_spec
+        )
+        for action in log.actions[row : row + n].tolist():
+            learner.act(trial.observation)  # it is asked, as in its own play, and not heard
+            learner.observe(trial.attempt(action))
+        row += n
+
+
+def _plan(learner: Learner, board: _Codes) -> list[int]:
+    """Return the attempts of a learner that is told nothing, as if each were accepted."""
+    codes, last, plan = board.copy(), (0, 0, 0), []
+    n_colors = len(learner.board_spec.color_palette)
+    while codes.any():
+        mask = np.repeat(codes > 0, N_BUCKETS).astype(np.int8)
+        action = int(learner.act(Observation(codes.copy(), *last, mask)))
+        cell, bucket = divmod(action, N_BUCKETS)
+        plan.append(action)
+        if not codes[cell]:  # an empty cell: the plan fails here
+            break
+        shape, color = divmod(int(codes[cell]) - 1, n_colors)
+        last = shape + 1, color + 1, bucket + 1
+        codes[cell] = 0
+    return plan
+
+
+def measure(
+    learners: Iterable[str | LearnerEntry] = ("uniform", "tabular_q", "ideal"),
+    suite: str | Suite = "gohr-basic",
+    testers: Sequence[str] = ("random",),
+    *,
+    n_boards: Sequence[int] = (1, 2, 3, 5, 10),
+    n_tests: int = 5,
+    trials: int = 10,
+    seed: int = 0,
+) -> Induction:
+    """Let learners conclude from evidence, and grade their conclusions.
+
+    Parameters
+    ----------
+    learners : iterable of str or LearnerEntry
+        Learners of :func:`gohr.available_learners` that need no other program.
+    suite : str or Suite
+        The rules, with their boards.
+    testers : sequence of str
+        Whose attempts are the evidence: ``own`` for the learner's own, or a source of
+        :func:`~gohr.induction.evidence`.
+    n_boards : sequence of int
+        Numbers of boards of evidence.
+    n_tests : int
+        Number of test boards.
+    trials, seed : int
+        Repetitions on each rule, on new boards.
+
+    Returns
+    -------
+    Induction
+        One outcome for each learner, tester, number of boards, rule and trial.
+
+    Raises
+    ------
+    GnomonError
+        If a learner needs another program, which cannot be asked for plans.
+
+    Examples
+    --------
+    >>> found = measure(["ideal"], "gohr-paper", n_boards=[1], trials=1)
+    >>> [one.solved for one in found][:2]
+    [1.0, 1.0]
+    """
+    from gohr.learners.registry import plays_alone
+
+    chosen = load_suite(suite) if isinstance(suite, str) else suite
+    entries = [LearnerEntry(x, x) if isinstance(x, str) else x for x in learners]
+    for entry in entries:
+        if not plays_alone(entry.kind):
+            raise GnomonError(f"learner {entry.name}: expected one that plays without a program")
+    found = [
+        outcome
+        for rule in chosen.entries
+        for trial in range(trials)
+        for tester in testers
+        for n in n_boards
+        for outcome in _of_trial(entries, chosen, rule, trial, tester, n, n_tests, seed)
+    ]
+    return Induction(tuple(found), settings={"suite": chosen.full_name, "seed": seed})
+
+
+def _of_trial(
+    entries: Sequence[LearnerEntry],
+    suite: Suite,
+    rule: RuleEntry,
+    trial: int,
+    tester: str,
+    n_boards: int,
+    n_tests: int,
+    seed: int,
+) -> Iterable[Outcome]:
+    spec = suite.board
+    tests = test_boards(rule, n_tests, trial=trial, seed=seed, board_spec=spec)
+    shown = None
+    if tester != OWN:
+        shown = evidence(rule, tester, n_boards, trial=trial, seed=seed, board_spec=spec)
+    for entry in entries:
+        rng = np.random.default_rng([seed, int(rule.hash[:32], 16), int(entry.hash[:32], 16), trial])
+        learner = entry.make(spec, rng=rng)
+        if shown is None:
+            boards = evidence_boards(rule, n_boards, trial=trial, seed=seed, board_spec=spec)
+            log = play(boards, learner, rule.rule_set, board_spec=spec)
+        else:
+            log = shown
+        conclusion = learner_conclusion(learner, rule, log, tests, shown=shown is not None)
+        yield outcome_of(
+            entry.name,
+            tester,
+            rule,
+            log,
+            grade(conclusion, rule.rule_set, tests, log, board_spec=spec),
+            tests,
+            group=suite.group_of(rule.name),
+            trial=trial,
+            seed=seed,
+            board_spec=spec,
+        )
+
+
+def outcome_of(
+    player: str,
+    tester: str,
+    rule: RuleEntry,
+    log: TrialLog,
+    graded: Grade,
+    tests: _Codes,
+    *,
+    group: str = "",
+    trial: int = 0,
+    seed: int = 0,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> Outcome:
+    """Return the outcome of a graded conclusion, beside what an ideal observer concludes.
+
+    The observer is given the same evidence, and evidence of as many attempts that it gathers
+    itself.
+    """
+    n = len(log.actions)
+    ceiling = own = math.nan
+    seen = ideal_conclusion(log, tests, board_spec=board_spec)
+    if seen is not None:
+        ceiling = grade(Conclusion(seen.plans), rule.rule_set, tests, log, board_spec=board_spec).solved
+        if n:
+            gathered = _as_many(rule, n, trial, seed, board_spec)
+            best = ideal_conclusion(gathered, tests, board_spec=board_spec)
+            if best is not None:
+                plans = Conclusion(best.plans)
+                own = grade(plans, rule.rule_set, tests, log, board_spec=board_spec).solved
+    m_star = math.nan
+    if tester == OWN:
+        m_star = attempts_to_master(log.outcomes == ACCEPTED)
+    return Outcome(
+        player=player,
+        tester=tester,
+        rule=rule.name,
+        group=group,
+        trial=trial,
+        n_boards=len(log.boards),
+        n_attempts=n,
+        n_tests=graded.n_boards,
+        n_solved=graded.n_solved,
+        prefix=graded.prefix,
+        m_star=m_star,
+        states_rule=graded.states_rule,
+        foretells=graded.foretells,
+        ideal_on_same=ceiling,
+        ideal_on_own=own,
+    )
+
+
+def _as_many(rule: RuleEntry, n: int, trial: int, seed: int, spec: BoardSpec) -> TrialLog:
+    """Return as many attempts of the ideal tester on the boards of the evidence, and on more."""
+    n_boards = math.ceil(n / spec.pieces[0])  # each board takes an attempt for each piece, or more
+    return evidence(
+        rule, "informative", n_boards, trial=trial, seed=seed, board_spec=spec, max_attempts=n
+    )

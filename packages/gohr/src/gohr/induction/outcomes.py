@@ -76,8 +76,8 @@ class Outcome(FieldRecord):
 
     @property
     def solved(self) -> float:
-        """Share of the test boards that are solved."""
-        return self.n_solved / self.n_tests
+        """Share of the test boards that are solved; NaN if there were none."""
+        return self.n_solved / self.n_tests if self.n_tests else math.nan
 
     @property
     def little_evidence(self) -> float:
@@ -252,6 +252,7 @@ class Induction(Results[Outcome]):
                 "rule": one.rule,
             }
             for one in self
+            if one.n_tests
         ]
         return ScoreTable(rows, metric="test boards solved", units="items", cluster="rule")
 
@@ -277,12 +278,13 @@ def _solved(
 ) -> Solved:
     m_star = np.array([one.m_star for one in rows])
     own = m_star[~np.isnan(m_star)]
+    tested = [one for one in rows if one.n_tests]
     return Solved(
         player,
         tester,
         group,
         n_boards,
-        *_mean_of([one.solved for one in rows], rows),
+        *_mean_of([one.solved for one in tested], tested),
         *(_mean([getattr(one, name) for one in rows]) for name in _MEANS),
         mastered=float(np.isfinite(own).mean()) if own.size else math.nan,
         m_star=float(np.median(own)) if own.size else math.nan,
@@ -327,7 +329,7 @@ def _mean_of(values: list[float], rows: list[Outcome]) -> tuple[float, float, fl
     import gnomon
 
     if len({one.rule for one in rows}) < 2:
-        return float(np.mean(values)), math.nan, math.nan
+        return _mean(values), math.nan, math.nan
     [found] = gnomon.estimate(_items({"player": values}, rows), "mean")
     return found.value, found.low, found.high
 

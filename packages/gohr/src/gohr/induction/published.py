@@ -1,0 +1,238 @@
+"""Tables of outcomes: files of this package, and those of the reference project's scripts.
+
+The reference project counts test boards over the candidates of one request, so 10 of 15 solved
+are the answers of three candidates to five boards each: about three yes/no answers, not fifteen.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from gnomon.errors import ScoreDataError
+from gnomon.files import read_text
+from gohr.experiments.config.suites import load_suite
+from gohr.induction.outcomes import OWN, Induction, Outcome
+from gohr.people.mastery import TARGET_STREAK
+
+_Row = Mapping[str, str]
+_N_AGGREGATE = 13
+_M_STAR = re.compile(r"Infinity(?:\(\d+\))?|\d+(?:\.\d+)?")
+
+
+def read_outcomes(*sources: str | Path) -> Induction:
+    r"""Read outcomes from tables and from logs of Inspect.
+
+    These are read: what :meth:`Induction.write` writes; logs of the task ``gohr/rule_learning``,
+    which need the extra ``inspect``; and the files of the reference project: its table of runs
+    (``#path,rule,...``), its aggregates of 13 columns, its tables of prepared runs
+    (``#ruleSetName,...``) and its published figures (``table,group,rule,condition,...``).
+
+    Parameters
+    ----------
+    *sources : path
+
+    Returns
+    -------
+    Induction
+        The outcomes of all files. A published table has no evidence, so it is not set against an
+        ideal observer.
+
+    Raises
+    ------
+    ScoreDataError
+        A file is none of these, or a cell cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "runs.csv")
+    ...     _ = path.write_text(
+    ...         "#path,rule,won,trainEpisodes,trainMoves,testBoards\n"
+    ...         "seed-1/gemini-cw-seed1.txt,cw,1,3,35,5/5\n"
+    ...     )
+    ...     [one] = read_outcomes(path)
+    >>> one.rule, one.n_solved, one.m_star
+    ('cw', 5, 25.0)
+    """
+    return Induction(tuple(one for source in sources for one in _of_source(Path(source))))
+
+
+def _of_source(path: Path) -> Iterator[Outcome]:
+    if path.is_dir() or path.suffix in (".eval", ".json"):
+        yield from _of_logs(path)
+        return
+    text = read_text(path, noun="table of outcomes", error=ScoreDataError)
+    lines = [(n, cells) for n, cells in enumerate(csv.reader(text.splitlines()), start=1) if cells]
+    if not lines:
+        raise ScoreDataError(f"{path}: expected a table of outcomes, found an empty file")
+    header = [name.strip() for name in lines[0][1]]
+    reader = next((read for names, read in _HEADERS.items() if header[: len(names)] == [*names]), None)
+    if reader is None and len(header) == _N_AGGREGATE and header[6].startswith("["):
+        header, reader = [*_AGGREGATE], _of_aggregate
+    else:
+        lines = lines[1:]
+    if reader is None:
+        raise ScoreDataError(
+            f"{path}: expected outcomes of gohr induction, or a table of the reference project; "
+            f"found the columns {', '.join(header[:6])}"
+        )
+    for number, cells in lines:
+        if len(cells) < len(header) - 1:  # the last column may be left out
+            raise ScoreDataError(
+                f"{path}, row {number}: expected {len(header)} cells, found {len(cells)}"
+            )
+        try:
+            yield from reader(dict(zip(header, cells, strict=False)))
+        except ValueError as error:
+            raise ScoreDataError(f"{path}, row {number}: {error}") from None
+
+
+def _outcome(player: str, tester: str, rule: str, **known: Any) -> Outcome:
+    """Return an outcome of which a table tells only some fields."""
+    group = load_suite("gohr-basic").group_of(rule)
+    unknown = {"trial": 0, "n_boards": 0, "n_attempts": 0, "n_tests": 0, "n_solved": 0}
+    nans = ("prefix", "m_star", "states_rule", "foretells", "ideal_on_same", "ideal_on_own")
+    return Outcome(
+        player, tester, rule, group, **{**unknown, **dict.fromkeys(nans, math.nan), **known}
+    )
+
+
+def _of_own(row: _Row) -> Iterator[Outcome]:
+    types = {"str": str, "int": int, "float": float}
+    yield Outcome(**{field.name: types[str(field.type)](row[field.name]) for field in fields(Outcome)})
+
+
+def _of_run(row: _Row) -> Iterator[Outcome]:
+    """Read a line such as ``seed-1/gemini-cw-seed1.txt,cw,1,3,35,5/5``."""
+    rule, before = row["rule"], row.get("rule_set_conditions", "")
+    stem = Path(row["#path"]).stem
+    seed = re.search(r"seed(\d+)", stem)
+    n_attempts, won = int(row["trainMoves"]), row["won"].strip().lower() in ("1", "true")
+    yield _outcome(
+        stem.partition(f"-{rule}")[0],
+        f"{OWN} after {before}" if before else OWN,
+        rule,
+        trial=int(seed[1]) if seed else 0,
+        n_boards=int(row["trainEpisodes"]),
+        n_attempts=n_attempts,
+        m_star=n_attempts - TARGET_STREAK if won else math.inf,
+        **_boards(*row["testBoards"].split("/")),
+    )
+
+
+#: Columns of an aggregate, which has no header.
+_AGGREGATE = (
+    *("run", "player", "rule", "before", "attempts", "streak", "m_stars", "median", "harmonic"),
+    *("parameter", "solved", "boards", "share"),
+)
+
+
+def _of_aggregate(row: _Row) -> Iterator[Outcome]:
+    tester = f"{OWN} after {row['before']}" if row["before"] else OWN
+    common = row["player"], tester, row["rule"]
+    for trial, value in enumerate(_M_STAR.findall(row["m_stars"])):
+        yield _outcome(*common, trial=trial, m_star=_m_star(value))
+    yield _outcome(*common, **_boards(row["solved"], row["boards"]))
+
+
+def _of_prepared(row: _Row) -> Iterator[Outcome]:
+    yield _outcome(
+        "model",
+        "random",
+        row["#ruleSetName"],
+        trial=int(row["seed"]),
+        n_boards=int(row["trainingEpisodes"]),
+        n_attempts=int(row["trainingMoves"]),
+        **_boards(row["botClearedTestBoards"], row["botAllTestBoards"]),
+    )
+
+
+def _of_person(row: _Row) -> Iterator[Outcome]:
+    yield _outcome(
+        "model",
+        f"person {row['playerId']}",
+        row["#ruleSetName"],
+        trial=int(row["seriesNo"]),
+        n_boards=int(row["episodes"]),
+        n_attempts=int(row["trainingMoves"]),
+        **_boards(row["botClearedTestBoards"], row["botAllTestBoards"]),
+    )
+
+
+def _of_mastery(row: _Row) -> Iterator[Outcome]:
+    # These count from one: the number of the attempt with which the streak began.
+    yield _outcome("model", OWN, row["#ruleId"], m_star=_m_star(row["mStar10"]) - 1)
+
+
+#: The published tables that are read, by their instructions: the others repeat them.
+_PUBLISHED = {
+    ("groups", "without examples (b)"): "random",
+    ("same-seed", "with examples (a)"): "random, rules explained",
+    ("other-seeds", "without examples (b)"): "random, a seed for each",
+    ("groups", ""): OWN,
+}
+
+
+def _of_figure(row: _Row) -> Iterator[Outcome]:
+    tester = _PUBLISHED.get((row["table"], row["instructions"]))
+    if tester is None or not row["value"]:
+        return
+    player = f"{row['model'].partition(' (')[0]} (published)"
+    if row["measure"] == "m_star":
+        yield _outcome(player, tester, row["rule"], m_star=_m_star(row["value"]))
+    elif row["measure"] == "test boards cleared":
+        boards = _boards(row["value"], row["out_of"])
+        yield _outcome(player, tester, row["rule"], n_boards=int(row["prepared_episodes"]), **boards)
+
+
+_HEADERS: Mapping[tuple[str, ...], Callable[[_Row], Iterator[Outcome]]] = {
+    tuple(field.name for field in fields(Outcome)): _of_own,
+    ("#path", "rule"): _of_run,
+    ("#ruleSetName", "seed"): _of_prepared,
+    ("#ruleSetName", "playerId"): _of_person,
+    ("#ruleId", "mStar10"): _of_mastery,
+    ("table", "group", "rule", "condition"): _of_figure,
+}
+
+
+def _boards(solved: str, boards: str) -> dict[str, int]:
+    found = {"n_solved": int(solved), "n_tests": int(boards)}
+    if not 0 <= found["n_solved"] <= found["n_tests"]:
+        raise ValueError(f"expected at most {boards} boards solved, found {solved}")
+    return found
+
+
+def _m_star(text: str) -> float:
+    """Return m*, infinite for ``Infinity`` and for ``Infinity(300)``, not mastered in 300."""
+    return math.inf if text.startswith("Infinity") else float(text)
+
+
+def _of_logs(path: Path) -> Iterator[Outcome]:
+    """Read the samples of a log of Inspect, or of all logs in a folder."""
+    try:
+        from inspect_ai.log import list_eval_logs, read_eval_log
+    except ImportError:
+        raise ScoreDataError(
+            f"{path}: logs of Inspect need it installed: pip install 'gohr[inspect]'"
+        ) from None
+    places = [path] if path.is_file() else [entry.name for entry in list_eval_logs(str(path))]
+    for place in places:
+        log = read_eval_log(str(place))
+        for sample in log.samples or ():
+            graded = (sample.scores or {}).get("test_boards")
+            record = graded.metadata.get("outcome") if graded and graded.metadata else None
+            if record is None:
+                raise ScoreDataError(f"{place}: expected a log of the task gohr/rule_learning")
+            yield Outcome(**{name: _number(value) for name, value in record.items()} | {"player": log.eval.model})
+
+
+def _number(value: Any) -> Any:
+    """Return a number that JSON has as null or text."""
+    return math.nan if value is None else math.inf if value == "inf" else value

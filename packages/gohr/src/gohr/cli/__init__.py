@@ -27,6 +27,7 @@ COMMAND = Command(
         "status": "experiments.status",
         "score": "scoring.score",
         "elements": "scoring.elements",
+        "induction": "induction.induction",
         "verify": "experiments.verify",
         "report": "reporting.report",
     },

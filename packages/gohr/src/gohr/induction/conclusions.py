@@ -137,7 +137,10 @@ def grade(
     (1, 1.0, 1.0)
     """
     plans = [*conclusion.plans[: len(boards)], *[None] * (len(boards) - len(conclusion.plans))]
-    runs = [accepted_run(plan, board, rule, board_spec) for plan, board in zip(plans, boards, strict=True)]
+    runs = [
+        accepted_run(plan, board, rule, board_spec)
+        for plan, board in zip(plans, boards, strict=True)
+    ]
     n_pieces = np.count_nonzero(boards, axis=1).tolist()
     solved = [
         plan is not None and len(plan) == run == n
@@ -213,7 +216,8 @@ def plan_of(
     >>> plan_of(gohr.parse("(*,*,*,*,1)"), board)
     [29]
     """
-    return play(board[None], _FirstPermitted(), rule, board_spec=board_spec).actions.tolist()
+    log = play(board[None], _FirstPermitted(), rule, board_spec=board_spec)
+    return [int(action) for action in log.actions]
 
 
 class _FirstPermitted:

@@ -18,7 +18,7 @@ from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_bo
 from gohr.game.outcomes import ACCEPTED, IN_PROGRESS
 from gohr.learners.frugal_kernel import note_failure
 from gohr.people.mastery import TARGET_STREAK
-from gohr.playing import Observation, TrialLog, Transition, play, replay_log
+from gohr.playing import Observation, Transition, TrialLog, play, replay_log
 
 if TYPE_CHECKING:
     from gohr.playing import Policy
@@ -26,37 +26,49 @@ if TYPE_CHECKING:
 _Codes: TypeAlias = npt.NDArray[np.uint8]
 #: Sources of attempts that need no other player.
 Kind: TypeAlias = Literal["random", "positive", "negative", "informative"]
-_EVIDENCE, _TESTS, _TESTER = 0, 1, 2
+#: The two streams of boards of a trial.
+Part: TypeAlias = Literal["evidence", "test"]
+#: The stream of a tester's draws.
+_TESTER = 2
 #: A player that repeats no failure needs at most four attempts for each piece after each success.
 _HORIZON = 1_000
 
 
-def evidence_boards(
-    rule: RuleEntry, n: int, *, trial: int = 0, seed: int = 0, board_spec: BoardSpec = DEFAULT_SPEC
+def trial_boards(
+    rule: RuleEntry,
+    part: Part,
+    n: int,
+    *,
+    trial: int = 0,
+    seed: int = 0,
+    board_spec: BoardSpec = DEFAULT_SPEC,
 ) -> _Codes:
-    """Return the boards on which the evidence of a trial is made, shape (n, 36).
+    """Return the boards of a trial, shape (n, 36).
+
+    Parameters
+    ----------
+    rule : RuleEntry
+    part : {"evidence", "test"}
+        The boards on which evidence is made, or the test boards.
+    n : int
+        Number of boards; the first ones do not depend on it.
+    trial, seed : int
+        Decide on the boards, together with the rule and the part.
+    board_spec : BoardSpec
+
+    Raises
+    ------
+    UnknownNameError
+        If the part is another word.
 
     Examples
     --------
     >>> rule = RuleEntry("turn", "(*,*,*,*,p+1)")
-    >>> bool((evidence_boards(rule, 3) == evidence_boards(rule, 5)[:3]).all())
+    >>> bool((trial_boards(rule, "test", 3) == trial_boards(rule, "test", 5)[:3]).all())
     True
     """
-    return draw_boards(n, board_spec, rng=_stream(rule, trial, seed, _EVIDENCE))
-
-
-def test_boards(
-    rule: RuleEntry, n: int, *, trial: int = 0, seed: int = 0, board_spec: BoardSpec = DEFAULT_SPEC
-) -> _Codes:
-    """Return the test boards of a trial, shape (n, 36): the same ones in all conditions.
-
-    Examples
-    --------
-    >>> rule = RuleEntry("turn", "(*,*,*,*,p+1)")
-    >>> bool((test_boards(rule, 3) == evidence_boards(rule, 3)).all())
-    False
-    """
-    return draw_boards(n, board_spec, rng=_stream(rule, trial, seed, _TESTS))
+    check_word("part", part, get_args(Part))
+    return draw_boards(n, board_spec, rng=_stream(rule, trial, seed, get_args(Part).index(part)))
 
 
 def _stream(rule: RuleEntry, trial: int, seed: int, which: int) -> np.random.Generator:
@@ -92,7 +104,7 @@ def evidence(
     n_boards : int
         Number of boards, at least 1; a log that has fewer is shown whole.
     trial, seed : int
-        Decide on the boards (:func:`evidence_boards`) and on the tester's draws.
+        Decide on the boards (:func:`trial_boards`) and on the tester's draws.
     board_spec : BoardSpec
     max_attempts : int, optional
         Show only the first ones; the last board may then be shown in part.
@@ -136,7 +148,7 @@ def evidence(
 def _tested(
     rule: RuleEntry, source: Kind, n_boards: int, trial: int, seed: int, spec: BoardSpec
 ) -> TrialLog:
-    boards = evidence_boards(rule, n_boards, trial=trial, seed=seed, board_spec=spec)
+    boards = trial_boards(rule, "evidence", n_boards, trial=trial, seed=seed, board_spec=spec)
     rng = _stream(rule, trial, seed, _TESTER)
     if source == "negative":
         boards = _thinned(boards, rng)

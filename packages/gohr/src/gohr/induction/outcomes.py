@@ -7,17 +7,18 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gnomon.results import FieldRecord, Results
+from gnomon.results import FieldRecord, Results, noted
 
 if TYPE_CHECKING:
     from gnomon import ScoreTable
+    from gnomon.ranking import Ranking
 
-#: The tester of a player that made the attempts itself, and the name of the ideal observer.
-OWN, IDEAL = "own", "ideal"
+#: The tester of a player that made the attempts itself.
+OWN = "own"
 #: The row of all groups together.
 EVERY = "all"
 
@@ -239,14 +240,15 @@ class Induction(Results[Outcome]):
         """Return the outcomes as items, for :func:`gnomon.compare` and :func:`gnomon.rank`.
 
         An item is a rule, trial, tester and number of boards; its cluster is the rule, its score
-        the share of test boards solved.
+        the share of test boards solved. Published outcomes are items of their own.
         """
         from gnomon import ScoreTable
 
         rows = [
             {
                 "algorithm": one.player,
-                "task": f"{one.rule}/{one.trial}/{one.tester}/{one.n_boards}",
+                "task": f"{one.rule}/{one.trial}/{one.tester}/{one.n_boards}"
+                + ("" if one.n_attempts else f"/{one.player}"),
                 "run": "0",
                 "score": one.solved,
                 "rule": one.rule,
@@ -255,6 +257,35 @@ class Induction(Results[Outcome]):
             if one.n_tests
         ]
         return ScoreTable(rows, metric="test boards solved", units="items", cluster="rule")
+
+    def ranking(self) -> Ranking:
+        """Rank the players by the test boards that they solve (:func:`gnomon.rank`).
+
+        Players of published tables, whose test boards are not known, are left out.
+        """
+        from gnomon import rank
+
+        return rank(Induction(tuple(one for one in self if one.n_attempts)).scores())
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return what the outcomes say: boards solved, and the largest cause of failure."""
+        said = []
+        largest: dict[tuple[str, str], Loss] = {}
+        for loss in self.losses():
+            key = loss.player, loss.tester
+            if loss.cause != "all" and (key not in largest or loss.value > largest[key].value):
+                largest[key] = loss
+        for (player, tester), rows in _by(self, "player", "tester"):
+            tested = [one for one in rows if one.n_tests]
+            if not tested:
+                continue
+            solved = _mean([one.solved for one in tested])
+            text = f"{player} ({tester}) solves {100 * solved:.0f} % of the test boards"
+            cause = largest.get((player, tester))
+            if cause is not None and cause.value > 0:
+                text += f"; it loses most by {cause.cause}, {100 * cause.value:.0f} %"
+            said.append(f"{text}.")
+        return tuple(said)
 
     def write(self, path: str | Path) -> None:
         """Write the outcomes as CSV, which :func:`read_outcomes` reads."""
@@ -265,35 +296,35 @@ class Induction(Results[Outcome]):
             writer.writerows([getattr(one, name) for name in names] for one in self)
 
 
-def _by(rows: Iterable[Outcome], *names: str) -> Iterator[tuple[tuple[str, ...], list[Outcome]]]:
+def _by(rows: Iterable[Outcome], *names: str) -> Iterator[tuple[tuple[Any, ...], list[Outcome]]]:
     """Yield outcomes by some of their fields, in the order of their first appearance."""
-    found: dict[tuple[str, ...], list[Outcome]] = {}
+    found: dict[tuple[Any, ...], list[Outcome]] = {}
     for one in rows:
         found.setdefault(tuple(getattr(one, name) for name in names), []).append(one)
     yield from found.items()
 
 
-def _solved(
-    player: str, tester: str, group: str, n_boards: int, rows: list[Outcome]
-) -> Solved:
+def _solved(player: str, tester: str, group: str, n_boards: int, rows: list[Outcome]) -> Solved:
     m_star = np.array([one.m_star for one in rows])
     own = m_star[~np.isnan(m_star)]
     tested = [one for one in rows if one.n_tests]
+    value, low, high = _mean_of([one.solved for one in tested], tested)
     return Solved(
         player,
         tester,
         group,
         n_boards,
-        *_mean_of([one.solved for one in tested], tested),
-        *(_mean([getattr(one, name) for one in rows]) for name in _MEANS),
+        value,
+        low,
+        high,
+        prefix=_mean([one.prefix for one in rows]),
+        states_rule=_mean([one.states_rule for one in rows]),
+        foretells=_mean([one.foretells for one in rows]),
         mastered=float(np.isfinite(own).mean()) if own.size else math.nan,
         m_star=float(np.median(own)) if own.size else math.nan,
         n_rules=len({one.rule for one in rows}),
         n=len(rows),
     )
-
-
-_MEANS = ("prefix", "states_rule", "foretells")
 
 
 def _mean(values: list[float]) -> float:
@@ -330,7 +361,8 @@ def _mean_of(values: list[float], rows: list[Outcome]) -> tuple[float, float, fl
 
     if len({one.rule for one in rows}) < 2:
         return _mean(values), math.nan, math.nan
-    [found] = gnomon.estimate(_items({"player": values}, rows), "mean")
+    with noted():  # that few rules, or equal outcomes, make an interval wide
+        [found] = gnomon.estimate(_items({"player": values}, rows), "mean")
     return found.value, found.low, found.high
 
 
@@ -340,5 +372,6 @@ def _difference(a: list[float], b: list[float], rows: list[Outcome]) -> tuple[fl
 
     if len({one.rule for one in rows}) < 2:
         return float(np.mean(a) - np.mean(b)), math.nan, math.nan
-    [found] = gnomon.compare(_items({"a": a, "b": b}, rows), "a", "b", "mean")
+    with noted():
+        [found] = gnomon.compare(_items({"a": a, "b": b}, rows), "a", "b", "mean")
     return found.value, found.low, found.high

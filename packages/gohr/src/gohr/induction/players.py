@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +15,10 @@ from gnomon.errors import GnomonError
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
 from gohr.experiments.config.suites import Suite, load_suite
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
-from gohr.game.outcomes import ACCEPTED, CLEARED, EPISODE_OVER, STALEMATE
+from gohr.game.outcomes import ACCEPTED, EPISODE_OVER, STALEMATE
 from gohr.induction.conclusions import Conclusion, Grade, grade, plan_of
-from gohr.induction.evidence import evidence, evidence_boards, test_boards
-from gohr.induction.outcomes import IDEAL, OWN, Induction, Outcome
+from gohr.induction.evidence import Kind, evidence, trial_boards
+from gohr.induction.outcomes import OWN, Induction, Outcome
 from gohr.learners import Ideal, Learner
 from gohr.people.mastery import attempts_to_master
 from gohr.playing import Observation, TrialInPlay, TrialLog, play
@@ -52,7 +53,7 @@ def ideal_conclusion(
     Examples
     --------
     >>> rule = RuleEntry("turn", "(*,*,*,*,1)")
-    >>> found = ideal_conclusion(evidence(rule, "random", 2), test_boards(rule, 1))
+    >>> found = ideal_conclusion(evidence(rule, "random", 2), trial_boards(rule, "test", 1))
     >>> found.statement
     '(*,*,*,*,1)'
     """
@@ -113,7 +114,8 @@ def learner_conclusion(
     >>> import gohr
     >>> rule = RuleEntry("one", "(*,*,*,*,1)")
     >>> learner = gohr.make_learner("tabular_q", rng=np.random.default_rng(0))
-    >>> found = learner_conclusion(learner, rule, evidence(rule, "random", 3), test_boards(rule, 1))
+    >>> log, tests = evidence(rule, "random", 3), trial_boards(rule, "test", 1)
+    >>> found = learner_conclusion(learner, rule, log, tests)
     >>> len(found.plans[0])
     9
     """
@@ -132,9 +134,7 @@ def _show(learner: Learner, rule: RuleEntry, log: TrialLog) -> None:
     for board, n in zip(log.boards, log.n_attempts.tolist(), strict=True):
         if not n:
             continue
-        trial = TrialInPlay(
-            board[None], rule.rule_set, horizon=n, board_spec=learner.board_spec
-        )
+        trial = TrialInPlay(board[None], rule.rule_set, horizon=n, board_spec=learner.board_spec)
         for action in log.actions[row : row + n].tolist():
             learner.act(trial.observation)  # it is asked, as in its own play, and not heard
             learner.observe(trial.attempt(action))
@@ -167,6 +167,7 @@ def measure(
     n_tests: int = 5,
     trials: int = 10,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Induction:
     """Let learners conclude from evidence, and grade their conclusions.
 
@@ -185,6 +186,8 @@ def measure(
         Number of test boards.
     trials, seed : int
         Repetitions on each rule, on new boards.
+    progress : callable, optional
+        Called with the numbers of trials that are done and of all.
 
     Returns
     -------
@@ -209,14 +212,12 @@ def measure(
     for entry in entries:
         if not plays_alone(entry.kind):
             raise GnomonError(f"learner {entry.name}: expected one that plays without a program")
-    found = [
-        outcome
-        for rule in chosen.entries
-        for trial in range(trials)
-        for tester in testers
-        for n in n_boards
-        for outcome in _of_trial(entries, chosen, rule, trial, tester, n, n_tests, seed)
-    ]
+    found: list[Outcome] = []
+    for done, (rule, trial) in enumerate(product(chosen.entries, range(trials)), start=1):
+        for tester, n in product(testers, n_boards):
+            found += _of_trial(entries, chosen, rule, trial, tester, n, n_tests, seed)
+        if progress is not None:
+            progress(done, len(chosen.entries) * trials)
     return Induction(tuple(found), settings={"suite": chosen.full_name, "seed": seed})
 
 
@@ -231,15 +232,21 @@ def _of_trial(
     seed: int,
 ) -> Iterable[Outcome]:
     spec = suite.board
-    tests = test_boards(rule, n_tests, trial=trial, seed=seed, board_spec=spec)
+    tests = trial_boards(rule, "test", n_tests, trial=trial, seed=seed, board_spec=spec)
     shown = None
     if tester != OWN:
-        shown = evidence(rule, tester, n_boards, trial=trial, seed=seed, board_spec=spec)
+        shown = evidence(
+            rule, cast(Kind, tester), n_boards, trial=trial, seed=seed, board_spec=spec
+        )
     for entry in entries:
-        rng = np.random.default_rng([seed, int(rule.hash[:32], 16), int(entry.hash[:32], 16), trial])
+        rng = np.random.default_rng(
+            [seed, int(rule.hash[:32], 16), int(entry.hash[:32], 16), trial]
+        )
         learner = entry.make(spec, rng=rng)
         if shown is None:
-            boards = evidence_boards(rule, n_boards, trial=trial, seed=seed, board_spec=spec)
+            boards = trial_boards(
+                rule, "evidence", n_boards, trial=trial, seed=seed, board_spec=spec
+            )
             log = play(boards, learner, rule.rule_set, board_spec=spec)
         else:
             log = shown
@@ -251,6 +258,7 @@ def _of_trial(
             log,
             grade(conclusion, rule.rule_set, tests, log, board_spec=spec),
             tests,
+            n_boards=n_boards,
             group=suite.group_of(rule.name),
             trial=trial,
             seed=seed,
@@ -266,6 +274,7 @@ def outcome_of(
     graded: Grade,
     tests: _Codes,
     *,
+    n_boards: int,
     group: str = "",
     trial: int = 0,
     seed: int = 0,
@@ -277,16 +286,10 @@ def outcome_of(
     itself.
     """
     n = len(log.actions)
-    ceiling = own = math.nan
-    seen = ideal_conclusion(log, tests, board_spec=board_spec)
-    if seen is not None:
-        ceiling = grade(Conclusion(seen.plans), rule.rule_set, tests, log, board_spec=board_spec).solved
-        if n:
-            gathered = _as_many(rule, n, trial, seed, board_spec)
-            best = ideal_conclusion(gathered, tests, board_spec=board_spec)
-            if best is not None:
-                plans = Conclusion(best.plans)
-                own = grade(plans, rule.rule_set, tests, log, board_spec=board_spec).solved
+    same = _ideal_share(rule, log, tests, board_spec)
+    own = same
+    if n and not math.isnan(same):
+        own = _ideal_share(rule, _as_many(rule, n, trial, seed, board_spec), tests, board_spec)
     m_star = math.nan
     if tester == OWN:
         m_star = attempts_to_master(log.outcomes == ACCEPTED)
@@ -296,7 +299,7 @@ def outcome_of(
         rule=rule.name,
         group=group,
         trial=trial,
-        n_boards=len(log.boards),
+        n_boards=n_boards,
         n_attempts=n,
         n_tests=graded.n_boards,
         n_solved=graded.n_solved,
@@ -304,9 +307,17 @@ def outcome_of(
         m_star=m_star,
         states_rule=graded.states_rule,
         foretells=graded.foretells,
-        ideal_on_same=ceiling,
+        ideal_on_same=same,
         ideal_on_own=own,
     )
+
+
+def _ideal_share(rule: RuleEntry, log: TrialLog, tests: _Codes, spec: BoardSpec) -> float:
+    """Return the share of the test boards that an ideal observer solves; NaN if it has no rule."""
+    found = ideal_conclusion(log, tests, board_spec=spec)
+    if found is None:
+        return math.nan
+    return grade(Conclusion(found.plans), rule.rule_set, tests, log, board_spec=spec).solved
 
 
 def _as_many(rule: RuleEntry, n: int, trial: int, seed: int, spec: BoardSpec) -> TrialLog:

@@ -73,7 +73,9 @@ def _of_source(path: Path) -> Iterator[Outcome]:
     if not lines:
         raise ScoreDataError(f"{path}: expected a table of outcomes, found an empty file")
     header = [name.strip() for name in lines[0][1]]
-    reader = next((read for names, read in _HEADERS.items() if header[: len(names)] == [*names]), None)
+    reader = next(
+        (read for names, read in _HEADERS.items() if header[: len(names)] == [*names]), None
+    )
     if reader is None and len(header) == _N_AGGREGATE and header[6].startswith("["):
         header, reader = [*_AGGREGATE], _of_aggregate
     else:
@@ -96,17 +98,17 @@ def _of_source(path: Path) -> Iterator[Outcome]:
 
 def _outcome(player: str, tester: str, rule: str, **known: Any) -> Outcome:
     """Return an outcome of which a table tells only some fields."""
-    group = load_suite("gohr-basic").group_of(rule)
-    unknown = {"trial": 0, "n_boards": 0, "n_attempts": 0, "n_tests": 0, "n_solved": 0}
-    nans = ("prefix", "m_star", "states_rule", "foretells", "ideal_on_same", "ideal_on_own")
-    return Outcome(
-        player, tester, rule, group, **{**unknown, **dict.fromkeys(nans, math.nan), **known}
-    )
+    counts = ("trial", "n_boards", "n_attempts", "n_tests", "n_solved")
+    shares = ("prefix", "m_star", "states_rule", "foretells", "ideal_on_same", "ideal_on_own")
+    cells: dict[str, Any] = dict.fromkeys(counts, 0) | dict.fromkeys(shares, math.nan) | known
+    return Outcome(player, tester, rule, load_suite("gohr-basic").group_of(rule), **cells)
 
 
 def _of_own(row: _Row) -> Iterator[Outcome]:
     types = {"str": str, "int": int, "float": float}
-    yield Outcome(**{field.name: types[str(field.type)](row[field.name]) for field in fields(Outcome)})
+    yield Outcome(
+        **{field.name: types[str(field.type)](row[field.name]) for field in fields(Outcome)}
+    )
 
 
 def _of_run(row: _Row) -> Iterator[Outcome]:
@@ -189,7 +191,9 @@ def _of_figure(row: _Row) -> Iterator[Outcome]:
         yield _outcome(player, tester, row["rule"], m_star=_m_star(row["value"]))
     elif row["measure"] == "test boards cleared":
         boards = _boards(row["value"], row["out_of"])
-        yield _outcome(player, tester, row["rule"], n_boards=int(row["prepared_episodes"]), **boards)
+        yield _outcome(
+            player, tester, row["rule"], n_boards=int(row["prepared_episodes"]), **boards
+        )
 
 
 _HEADERS: Mapping[tuple[str, ...], Callable[[_Row], Iterator[Outcome]]] = {
@@ -202,7 +206,7 @@ _HEADERS: Mapping[tuple[str, ...], Callable[[_Row], Iterator[Outcome]]] = {
 }
 
 
-def _boards(solved: str, boards: str) -> dict[str, int]:
+def _boards(solved: str, boards: str) -> dict[str, Any]:
     found = {"n_solved": int(solved), "n_tests": int(boards)}
     if not 0 <= found["n_solved"] <= found["n_tests"]:
         raise ValueError(f"expected at most {boards} boards solved, found {solved}")
@@ -226,11 +230,14 @@ def _of_logs(path: Path) -> Iterator[Outcome]:
     for place in places:
         log = read_eval_log(str(place))
         for sample in log.samples or ():
-            graded = (sample.scores or {}).get("test_boards")
+            graded = (sample.scores or {}).get("graded_tests")
             record = graded.metadata.get("outcome") if graded and graded.metadata else None
             if record is None:
                 raise ScoreDataError(f"{place}: expected a log of the task gohr/rule_learning")
-            yield Outcome(**{name: _number(value) for name, value in record.items()} | {"player": log.eval.model})
+            yield Outcome(
+                **{name: _number(value) for name, value in record.items()}
+                | {"player": log.eval.model}
+            )
 
 
 def _number(value: Any) -> Any:

@@ -1,0 +1,181 @@
+"""The page of an induction: boards solved by player and evidence, causes of failure, rules."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from matplotlib.axes import Axes
+
+from gnomon.plot import FULL_WIDTH, Dot, Figure, Panel, draw_dots, frame
+from gnomon.plot.figure import Numbers
+from gnomon.reports import Answer, Report, Section, Table, try_place, write_page
+from gohr.induction.outcomes import EVERY, Induction, Loss, Solved
+
+_ROW = 0.3
+
+
+def write_induction(found: Induction, out: str | Path) -> Path:
+    """Write the page of outcomes to a folder, or alone to a .html file; return its path.
+
+    Raises
+    ------
+    GnomonError
+        There is nothing to show, or no such folder.
+    """
+    try_place(out)
+    return write_page(induction_report(found), out)
+
+
+def induction_report(found: Induction) -> Report:
+    """Return the page of outcomes as data."""
+    solved, losses = found.solved(), found.losses()
+    players = list(dict.fromkeys(one.player for one in found))
+    sections = [
+        Section(
+            "solved",
+            "Test boards solved",
+            (
+                "The share of the test boards that a player's plans clear without an error, with "
+                "95 % intervals over rules.",
+            ),
+            tables=(_solved_table(list(solved)),),
+            figures=(_solved_figure([one for one in solved if one.group == EVERY]),),
+        )
+    ]
+    if losses:
+        sections.append(
+            Section(
+                "losses",
+                "Where players fail",
+                (
+                    "Little evidence: what an ideal observer leaves unsolved after as many "
+                    "attempts of its own choice. Poor tests: what it solves less after the "
+                    "attempts that were made. Poor inference: what the player solves less than the observer from "
+                    "the same evidence. The three add up to the boards not solved.",
+                ),
+                tables=(_loss_table(list(losses)),),
+                figures=(_loss_figure(list(losses)),),
+            )
+        )
+    sections.append(Section("rules", "Rule by rule", tables=(_rule_table(found),)))
+    n_rules = len({one.rule for one in found})
+    return Report(
+        "What players conclude about hidden rules",
+        f"{', '.join(players)}; {n_rules} rules",
+        (Answer("Who solves the test boards, and where do players fail?", found.sentences()),),
+        tuple(sections),
+        source="the outcomes",
+    )
+
+
+def _solved_table(rows: list[Solved]) -> Table:
+    return Table(
+        "Share of test boards solved, by group of rules",
+        ("player", "evidence", "boards", "rules", "solved", "rule stated", "median m*"),
+        tuple(
+            (
+                one.player,
+                one.tester,
+                str(one.n_boards or "-"),
+                one.group,
+                _interval(one.solved, one.low, one.high),
+                _share(one.states_rule),
+                "-"
+                if math.isnan(one.m_star)
+                else f"{one.m_star:.4g}".replace("inf", "not reached"),
+            )
+            for one in rows
+        ),
+        "m*: attempts before the first ten successes in a row, of a player's own attempts.",
+        name="solved",
+        numbers=[one.as_record() for one in rows],
+    )
+
+
+def _loss_table(rows: list[Loss]) -> Table:
+    return Table(
+        "Test boards not solved, by cause",
+        ("player", "evidence", "cause", "share"),
+        tuple(
+            (one.player, one.tester, one.cause, _interval(one.value, one.low, one.high))
+            for one in rows
+        ),
+        name="losses",
+        numbers=[one.as_record() for one in rows],
+    )
+
+
+def _rule_table(found: Induction) -> Table:
+    """Return solved boards by rule, a column for each player and tester."""
+    columns = list(dict.fromkeys((one.player, one.tester) for one in found))
+    cells: dict[str, dict[tuple[str, str], list[int]]] = {}
+    for one in found:
+        counts = cells.setdefault(one.rule, {}).setdefault((one.player, one.tester), [0, 0])
+        counts[0] += one.n_solved
+        counts[1] += one.n_tests
+    return Table(
+        "Test boards solved",
+        ("rule", *(f"{player}, {tester}" for player, tester in columns)),
+        tuple(
+            (rule, *(_counts(row.get(column)) for column in columns)) for rule, row in cells.items()
+        ),
+        "Of published tables, the boards of all candidates of one request are counted: 10 of 15 "
+        "are three answers to five boards each.",
+        name="rules",
+        numbers=[one.as_record() for one in found],
+    )
+
+
+def _counts(counts: list[int] | None) -> str:
+    return f"{counts[0]} of {counts[1]}" if counts and counts[1] else "-"
+
+
+def _share(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2f}"
+
+
+def _interval(value: float, low: float, high: float) -> str:
+    ends = "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
+    return f"{_share(value)}{ends}"
+
+
+def _solved_figure(rows: list[Solved]) -> Figure:
+    known = [one for one in rows if not math.isnan(one.solved)]
+    dots = [
+        Dot(f"{one.player}, {one.tester}, {one.n_boards} boards", one.solved, one.low, one.high)
+        for one in known
+    ]
+    return _dots(
+        "solved", dots, "Share of the test boards solved", [one.as_record() for one in known]
+    )
+
+
+def _loss_figure(rows: list[Loss]) -> Figure:
+    dots = [
+        Dot(f"{one.player}, {one.tester}: {one.cause}", one.value, one.low, one.high)
+        for one in rows
+        if one.cause != "all"
+    ]
+    return _dots("losses", dots, "Share of the test boards lost", [x.as_record() for x in rows])
+
+
+def _dots(name: str, dots: list[Dot], title: str, rows: Numbers) -> Figure:
+    def draw(ax: Axes) -> None:
+        draw_dots(ax, dots, neutral=0.0)
+        ax.set_xlabel(title[0].lower() + title[1:])
+
+    panel = Panel(draw, height=_ROW * len(dots) + 0.9)
+    figure = frame(
+        [panel], None,
+        name=name,
+        title=title,
+        caption="Dots with 95 % intervals over rules.",
+        alt=title,
+        rows=rows,
+        columns=1,
+        width=FULL_WIDTH,
+        wide=True,
+    )  # fmt: skip
+    assert isinstance(figure, Figure)
+    return figure

@@ -1,0 +1,313 @@
+"""A task of Inspect: ``inspect eval gohr/rule_learning --model ...``.
+
+A model sees evidence about a hidden rule, its own attempts or those of another player, and then
+states the rule and plans its moves on test boards, without feedback. Boards and test boards of a
+trial are the same in all conditions, and the same as those of :func:`gohr.induction.measure`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, get_args
+
+import anyio.to_thread
+import numpy as np
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ResponseSchema,
+)
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import JSONSchema
+
+from gnomon.errors import check_word
+from gohr.experiments.config.config_entries import RuleEntry
+from gohr.experiments.config.suites import Suite, load_suite
+from gohr.game.board import BoardSpec
+from gohr.game.outcomes import ACCEPTED, IN_PROGRESS
+from gohr.induction.conclusions import Conclusion, grade
+from gohr.induction.evidence import Kind, evidence, trial_boards
+from gohr.induction.outcomes import OWN, Outcome
+from gohr.induction.players import outcome_of
+from gohr.integrations.conclusion_words import (
+    _AGAIN,
+    ANSWER_SCHEMA,
+    CONCLUSION_VERSION,
+    Language,
+    opening,
+    others_words,
+    question,
+    read_conclusion,
+)
+from gohr.integrations.inspect_ai import _is_answer, _message
+from gohr.integrations.trial_in_words import TrialInWords
+from gohr.people.mastery import TARGET_STREAK, attempts_to_master
+from gohr.playing import TrialInPlay, TrialLog
+
+_ACTIONS, _SAID = "gohr_attempts", "gohr_conclusion"
+_HORIZON = 1_000
+_Named = str | Sequence[str]
+
+
+@task
+def rule_learning(
+    suite: str = "gohr-basic",
+    condition: _Named = "random",
+    boards: int = 5,
+    test_boards: int = 5,
+    trials: int = 10,
+    seed: int = 0,
+    language: Language = "full",
+    target_streak: int = TARGET_STREAK,
+    max_attempts: int = 300,
+) -> Task:
+    """Return the task: conclude from evidence what the hidden rule is.
+
+    Parameters
+    ----------
+    suite : str
+        A suite of rules.
+    condition : str or list of str
+        Whose attempts are the evidence: ``random``, ``positive``, ``negative``, ``informative``
+        (:func:`gohr.induction.evidence`), or ``own``: the model plays until it has
+        `target_streak` successes in a row.
+    boards : int
+        Number of boards of evidence; a model that plays itself gets as many as it needs.
+    test_boards, trials, seed : int
+        Test boards per trial, trials per rule, and the seed of all boards.
+    language : {"full", "short"}
+        How much of the rule language is explained.
+    target_streak, max_attempts : int
+        When a model's own play ends.
+
+    Examples
+    --------
+    >>> task = rule_learning("gohr-paper", "random,own", boards=1, trials=1)
+    >>> [sample.id for sample in task.dataset][:2]
+    ['color-match/random/0', 'color-match/own/0']
+    """
+    named = condition.split(",") if isinstance(condition, str) else condition
+    conditions = [name.strip() for name in named]
+    for name in conditions:
+        check_word("condition", name, (*get_args(Kind), OWN))
+    check_word("language", language, get_args(Language))
+    chosen = load_suite(suite)
+    samples = [
+        _sample(chosen, rule, name, trial, boards, test_boards, seed)
+        for trial in range(trials)
+        for rule in chosen.entries
+        for name in conditions
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name=chosen.full_name),
+        solver=[play_until(target_streak, max_attempts), conclude(language)],
+        scorer=[graded_tests(), *([mastery(max_attempts)] if OWN in conditions else [])],
+        version=CONCLUSION_VERSION,
+        metadata={"lower_is_better": ["mastery"]},
+    )
+
+
+def _sample(
+    suite: Suite, rule: RuleEntry, condition: str, trial: int, boards: int, tests: int, seed: int
+) -> Sample:
+    """Return a sample, with all that is needed to make its boards and evidence again."""
+    return Sample(
+        id=f"{rule.name}/{condition}/{trial}",
+        input=f"Evidence about one hidden rule ({condition}), and {tests} test boards.",
+        target=rule.text,
+        metadata={
+            "rule": rule.name,
+            "group": suite.group_of(rule.name),
+            "condition": condition,
+            "trial": trial,
+            "boards": boards,
+            "test_boards": tests,
+            "seed": seed,
+            "board": json.dumps(suite.board.record()),
+        },
+    )
+
+
+class _About:
+    """The rule, boards and evidence of a sample."""
+
+    def __init__(self, state: TaskState) -> None:
+        about = state.metadata
+        self.rule = RuleEntry(about["rule"], state.target.text)
+        self.condition, self.group, self.trial = about["condition"], about["group"], about["trial"]
+        self.seed, self.n_boards = about["seed"], about["boards"]
+        self.spec = BoardSpec(**json.loads(about["board"]))
+        stream: dict[str, Any] = {"trial": self.trial, "seed": self.seed, "board_spec": self.spec}
+        self.stream = stream
+        self.tests = trial_boards(self.rule, "test", about["test_boards"], **stream)
+        self.actions: list[int] = state.store.get(_ACTIONS, [])
+
+    def in_play(self, n_boards: int) -> TrialInPlay:
+        boards = trial_boards(self.rule, "evidence", n_boards, **self.stream)
+        rule = self.rule.rule_set
+        return TrialInPlay(boards, rule, horizon=_HORIZON, board_spec=self.spec)
+
+    def evidence(self) -> TrialLog:
+        """Return the attempts that the model saw, or made."""
+        if self.condition != OWN:
+            return evidence(self.rule, self.condition, self.n_boards, **self.stream)
+        game = self.in_play(len(self.actions) + 1)
+        outcomes = [game.attempt(action).outcome for action in self.actions]
+        whole = game.log()
+        n = len(self.actions) - len(whole.actions)
+        if not n:
+            return whole
+        boards = trial_boards(self.rule, "evidence", len(whole.boards) + 1, **self.stream)
+        return TrialLog(
+            boards,
+            np.append(whole.n_attempts, n),
+            np.array(self.actions, dtype=np.uint8),
+            np.array(outcomes, dtype=np.int8),
+            np.append(whole.finish, np.int8(IN_PROGRESS)),
+        )
+
+
+@solver
+def play_until(target_streak: int, max_attempts: int) -> Solver:
+    """Let the model make attempts of its own until it succeeds so many times in a row.
+
+    Samples with the evidence of others pass.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        about = _About(state)
+        if about.condition != OWN:
+            return state
+        game = TrialInWords(about.in_play(max_attempts), about.spec)
+        actions: list[int] = []
+        streak = 0
+        while streak < target_streak and len(actions) < max_attempts and not game.given_up:
+            state.messages = [_message(turn) for turn in game.turns()]
+            state = await generate(state)
+            made = game.take(state.output.completion, answered=_is_answer(state))
+            if made is not None:
+                actions.append(made.action)
+                streak = streak + 1 if made.outcome == ACCEPTED else 0
+            state.store.set(_ACTIONS, actions)
+        return state
+
+    return solve
+
+
+@solver
+def conclude(language: Language = "full") -> Solver:
+    """Ask for the rule and for plans, once more if the answer cannot be read."""
+    schema = ResponseSchema(name="conclusion", json_schema=JSONSchema(**ANSWER_SCHEMA))
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        about = _About(state)
+        told = others_words(about.evidence(), about.spec)
+        if about.condition == OWN:
+            told = f"These are your attempts.\n\n{told}"
+        asked = f"{told}\n\n{question(about.tests, about.spec, language)}"
+        state.messages = [
+            ChatMessageSystem(content=opening(others=about.condition != OWN)),
+            ChatMessageUser(content=asked),
+        ]
+        for _ in range(2):
+            state = await generate(state, response_schema=schema)
+            said = state.output.completion if _is_answer(state) else ""
+            if read_conclusion(said, len(about.tests)) is not None:
+                state.store.set(_SAID, said)
+                break
+            state.messages = [
+                *state.messages[:2],
+                ChatMessageAssistant(content=said or "(no answer)"),
+                ChatMessageUser(content=_AGAIN),
+            ]
+        state.completed = True
+        return state
+
+    return solve
+
+
+def _outcome(state: TaskState) -> tuple[Outcome, Conclusion, Mapping[str, float]]:
+    """Return what a sample is scored by; a missing answer counts as no plan and no rule."""
+    about = _About(state)
+    log = about.evidence()
+    said = state.store.get(_SAID, "")
+    none = Conclusion((None,) * len(about.tests), "")
+    conclusion = read_conclusion(said, len(about.tests)) or none
+    graded = grade(
+        conclusion, about.rule.rule_set, about.tests, log, board_spec=about.spec, seed=about.seed
+    )
+    outcome = outcome_of(
+        "model",
+        about.condition,
+        about.rule,
+        log,
+        graded,
+        about.tests,
+        n_boards=len(log.boards) if about.condition == OWN else about.n_boards,
+        group=about.group,
+        **about.stream,
+    )
+    values = {
+        "solved": graded.solved,
+        "prefix": graded.prefix,
+        "states_rule": graded.states_rule,
+        "foretells": 0.0 if math.isnan(graded.foretells) else graded.foretells,
+        "foretells_random": graded.foretells_random,
+        "self_consistent": 0.0 if math.isnan(graded.self_consistent) else graded.self_consistent,
+        "ideal": outcome.ideal_on_same,
+    }
+    return outcome, conclusion, values
+
+
+@scorer(metrics={"*": [mean(), stderr(cluster="rule")]})
+def graded_tests() -> Scorer:
+    """Score the plans and the stated rule, beside what an ideal observer solves (``ideal``)."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        # Equivalence is searched for, which may take seconds.
+        outcome, conclusion, values = await anyio.to_thread.run_sync(_outcome, state)
+        record = {name: _for_json(value) for name, value in asdict(outcome).items()}
+        return Score(
+            value={**values},
+            answer=conclusion.statement,
+            explanation=conclusion.words,
+            metadata={"outcome": record},
+        )
+
+    return score
+
+
+def _for_json(value: Any) -> Any:
+    """Return a number as every reader of JSON takes it."""
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else "inf"
+
+
+@scorer(metrics=[mean(), stderr(cluster="rule")])
+def mastery(max_attempts: int) -> Scorer:
+    """Score the attempts before the first streak of a model's own play, at most the limit.
+
+    A model that never gets there, or gives up, scores the limit, so that no mean is infinite and
+    giving up never pays; the metadata tell whether it is a lower bound.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if state.metadata["condition"] != OWN:
+            return Score.unscored(reason="the attempts are of another player")
+        outcomes = _About(state).evidence().outcomes
+        m_star = attempts_to_master(outcomes == ACCEPTED)
+        return Score(
+            value=min(m_star, float(max_attempts)),
+            answer=f"{len(outcomes)} attempts",
+            metadata={"mastered": math.isfinite(m_star)},
+        )
+
+    return score

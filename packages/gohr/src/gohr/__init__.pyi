@@ -1,6 +1,7 @@
 from . import errors as errors
 from . import experiments as experiments
 from . import game as game
+from . import induction as induction
 from . import learners as learners
 from . import people as people
 from . import rules as rules
@@ -45,6 +46,7 @@ __all__ = [
     "errors",
     "experiments",
     "game",
+    "induction",
     "learners",
     "load_rule",
     "make_learner",

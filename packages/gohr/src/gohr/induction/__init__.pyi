@@ -2,8 +2,8 @@ from .conclusions import Conclusion as Conclusion
 from .conclusions import Grade as Grade
 from .conclusions import foretells as foretells
 from .conclusions import grade as grade
-from .evidence import evidence as evidence
-from .evidence import trial_boards as trial_boards
+from .conditions import evidence as evidence
+from .conditions import trial_boards as trial_boards
 from .outcomes import Induction as Induction
 from .outcomes import Loss as Loss
 from .outcomes import Outcome as Outcome

@@ -129,8 +129,9 @@ def grade(
     --------
     >>> import gohr
     >>> rule = gohr.load_rule("nearby")
-    >>> boards = gohr.draw_boards(2, rng=np.random.default_rng(0))
-    >>> log = gohr.play(boards, gohr.make_learner("uniform", rng=np.random.default_rng(0)), rule)
+    >>> rng = np.random.default_rng(0)
+    >>> boards = gohr.draw_boards(2, rng=rng)
+    >>> log = gohr.play(boards, gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng), rule)
     >>> plan = plan_of(rule, boards[0])
     >>> found = grade(Conclusion((plan,), "(*,*,*,*,Nearby)"), rule, boards, log)
     >>> found.n_solved, found.states_rule, found.foretells
@@ -259,7 +260,7 @@ def foretells(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT
     >>> import gohr
     >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
     >>> boards = gohr.draw_boards(3, rng=rng)
-    >>> log = gohr.play(boards, gohr.make_learner("frugal", rng=rng), rule)
+    >>> log = gohr.play(boards, gohr.make_learner("frugal", gohr.BoardSpec(), rng=rng), rule)
     >>> foretells(rule, log), foretells(gohr.load_rule("anything-goes"), log) < 0.5
     (1.0, True)
     """

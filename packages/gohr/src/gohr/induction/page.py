@@ -51,8 +51,8 @@ def induction_report(found: Induction) -> Report:
                 (
                     "Little evidence: what an ideal observer leaves unsolved after as many "
                     "attempts of its own choice. Poor tests: what it solves less after the "
-                    "attempts that were made. Poor inference: what the player solves less than the observer from "
-                    "the same evidence. The three add up to the boards not solved.",
+                    "attempts that were made. Poor inference: what the player solves less than the "
+                    "observer from the same evidence. The three add up to the boards not solved.",
                 ),
                 tables=(_loss_table(list(losses)),),
                 figures=(_loss_figure(list(losses)),),

@@ -124,7 +124,7 @@ def _of_run(row: _Row) -> Iterator[Outcome]:
         trial=int(seed[1]) if seed else 0,
         n_boards=int(row["trainEpisodes"]),
         n_attempts=n_attempts,
-        m_star=n_attempts - TARGET_STREAK if won else math.inf,
+        m_star=float(n_attempts - TARGET_STREAK) if won else math.inf,
         **_boards(*row["testBoards"].split("/")),
     )
 

@@ -19,7 +19,7 @@ from gohr.game.board import N_BUCKETS, BoardSpec
 from gohr.game.instructions import INSTRUCTIONS
 from gohr.game.outcomes import ACCEPTED
 from gohr.induction.conclusions import Conclusion
-from gohr.induction.evidence import Kind, evidence, trial_boards
+from gohr.induction.conditions import Kind, evidence, trial_boards
 from gohr.induction.outcomes import OWN
 from gohr.integrations.prompt import (
     RULE_QUESTION,
@@ -62,7 +62,7 @@ _ASKED = """Answer with one JSON object and nothing else:
 {"words": "the rule in English", "rule": "the rule in the rule language, lines separated by \\n",
 "plans": {"A": [[column, row, bucket], ...], "B": ...}}
 A plan lists the moves that clear its board without an error, as many as it has pieces, in order."""
-_AGAIN = "I could not read that. Answer again, with the JSON object alone."
+AGAIN = "I could not read that. Answer again, with the JSON object alone."
 _INTRODUCTION = (
     "Another player has made attempts at a game; you see its boards, its attempts and the replies."
 )

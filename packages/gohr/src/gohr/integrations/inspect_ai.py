@@ -145,7 +145,7 @@ def play(
         actions: list[int] = []
         while not game.over:
             state = await _asked(state, generate, game, game.turns())
-            made = game.take(state.output.completion, answered=_is_answer(state))
+            made = game.take(state.output.completion, answered=is_answer(state))
             actions += [] if made is None else [made.action]
             state.store.set(_ATTEMPTS, actions)
             state.metadata["n_unreadable"] = game.n_unreadable
@@ -161,7 +161,7 @@ def play(
 async def _asked(
     state: TaskState, generate: Generate, game: TrialInWords, turns: Iterable[Turn]
 ) -> TaskState:
-    state.messages = [_message(turn) for turn in turns]
+    state.messages = [message_of(turn) for turn in turns]
     state = await generate(state)
     usage = state.output.usage
     if usage is not None:
@@ -169,11 +169,13 @@ async def _asked(
     return state
 
 
-def _is_answer(state: TaskState) -> bool:
+def is_answer(state: TaskState) -> bool:
+    """Return whether a model gave an answer that was neither cut off nor refused."""
     return bool(state.output.choices) and state.output.stop_reason not in _NO_ANSWER
 
 
-def _message(turn: Turn) -> ChatMessage:
+def message_of(turn: Turn) -> ChatMessage:
+    """Return a turn as a message of Inspect."""
     if turn.role == "system":
         return ChatMessageSystem(content=turn.text)
     if turn.role == "assistant":

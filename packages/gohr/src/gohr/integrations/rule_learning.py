@@ -33,11 +33,11 @@ from gohr.experiments.config.suites import Suite, load_suite
 from gohr.game.board import BoardSpec
 from gohr.game.outcomes import ACCEPTED, IN_PROGRESS
 from gohr.induction.conclusions import Conclusion, grade
-from gohr.induction.evidence import Kind, evidence, trial_boards
+from gohr.induction.conditions import Kind, evidence, trial_boards
 from gohr.induction.outcomes import OWN, Outcome
 from gohr.induction.players import outcome_of
 from gohr.integrations.conclusion_words import (
-    _AGAIN,
+    AGAIN,
     ANSWER_SCHEMA,
     CONCLUSION_VERSION,
     Language,
@@ -46,7 +46,7 @@ from gohr.integrations.conclusion_words import (
     question,
     read_conclusion,
 )
-from gohr.integrations.inspect_ai import _is_answer, _message
+from gohr.integrations.inspect_ai import is_answer, message_of
 from gohr.integrations.trial_in_words import TrialInWords
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 from gohr.playing import TrialInPlay, TrialLog
@@ -189,9 +189,9 @@ def play_until(target_streak: int, max_attempts: int) -> Solver:
         actions: list[int] = []
         streak = 0
         while streak < target_streak and len(actions) < max_attempts and not game.given_up:
-            state.messages = [_message(turn) for turn in game.turns()]
+            state.messages = [message_of(turn) for turn in game.turns()]
             state = await generate(state)
-            made = game.take(state.output.completion, answered=_is_answer(state))
+            made = game.take(state.output.completion, answered=is_answer(state))
             if made is not None:
                 actions.append(made.action)
                 streak = streak + 1 if made.outcome == ACCEPTED else 0
@@ -218,14 +218,14 @@ def conclude(language: Language = "full") -> Solver:
         ]
         for _ in range(2):
             state = await generate(state, response_schema=schema)
-            said = state.output.completion if _is_answer(state) else ""
+            said = state.output.completion if is_answer(state) else ""
             if read_conclusion(said, len(about.tests)) is not None:
                 state.store.set(_SAID, said)
                 break
             state.messages = [
                 *state.messages[:2],
                 ChatMessageAssistant(content=said or "(no answer)"),
-                ChatMessageUser(content=_AGAIN),
+                ChatMessageUser(content=AGAIN),
             ]
         state.completed = True
         return state

@@ -6,7 +6,6 @@ test boards are the same in every condition, and evidence of n boards begins evi
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -28,8 +27,8 @@ _Codes: TypeAlias = npt.NDArray[np.uint8]
 Kind: TypeAlias = Literal["random", "positive", "negative", "informative"]
 #: The two streams of boards of a trial.
 Part: TypeAlias = Literal["evidence", "test"]
-#: The stream of a tester's draws.
-_TESTER = 2
+#: The streams of a tester's draws, and of the pieces that are left out.
+_TESTER, _PIECES = 2, 3
 #: A player that repeats no failure needs at most four attempts for each piece after each success.
 _HORIZON = 1_000
 
@@ -63,7 +62,7 @@ def trial_boards(
 
     Examples
     --------
-    >>> rule = RuleEntry("turn", "(*,*,*,*,p+1)")
+    >>> rule = RuleEntry("turn", "(*,*,*,*,[1,2])")
     >>> bool((trial_boards(rule, "test", 3) == trial_boards(rule, "test", 5)[:3]).all())
     True
     """
@@ -125,7 +124,7 @@ def evidence(
 
     Examples
     --------
-    >>> rule = RuleEntry("turn", "(*,*,*,*,p+1)")
+    >>> rule = RuleEntry("turn", "(*,*,*,*,[1,2])")
     >>> two, three = (evidence(rule, "random", n) for n in (2, 3))
     >>> bool((two.actions == three.actions[: len(two.actions)]).all())
     True
@@ -151,7 +150,7 @@ def _tested(
     boards = trial_boards(rule, "evidence", n_boards, trial=trial, seed=seed, board_spec=spec)
     rng = _stream(rule, trial, seed, _TESTER)
     if source == "negative":
-        boards = _thinned(boards, rng)
+        boards = _thinned(boards, _stream(rule, trial, seed, _PIECES))
     player: Policy
     if source == "informative":
         from gohr.learners import Ideal
@@ -224,16 +223,7 @@ def _refusals_before_success(log: TrialLog) -> TrialLog:
 
 def first_boards(log: TrialLog, n: int) -> TrialLog:
     """Return the first boards of a trial, with their attempts."""
-    rows = int(log.n_attempts[:n].sum())
-    return replace(
-        log,
-        boards=log.boards[:n],
-        n_attempts=log.n_attempts[:n],
-        actions=log.actions[:rows],
-        outcomes=log.outcomes[:rows],
-        finish=log.finish[:n],
-        own=None if log.own is None else log.own[:rows],
-    )
+    return _cut(log, log.n_attempts[:n], log.finish[:n])
 
 
 def first_attempts(log: TrialLog, n: int) -> TrialLog:
@@ -244,20 +234,21 @@ def first_attempts(log: TrialLog, n: int) -> TrialLog:
         return log
     ends = np.cumsum(log.n_attempts)
     last = int(np.searchsorted(ends, n))
-    whole = first_boards(log, last + 1)
-    counts, finish = whole.n_attempts.copy(), whole.finish.copy()
+    counts, finish = log.n_attempts[: last + 1].copy(), log.finish[: last + 1].copy()
     if ends[last] > n:
         counts[last] -= ends[last] - n
         finish[last] = IN_PROGRESS
-    own = None if whole.own is None else whole.own[:n]
-    return replace(
-        whole,
-        n_attempts=counts,
-        actions=log.actions[:n],
-        outcomes=log.outcomes[:n],
-        finish=finish,
-        own=own,
-    )
+    return _cut(log, counts, finish)
+
+
+def _cut(
+    log: TrialLog, n_attempts: npt.NDArray[np.int64], finish: npt.NDArray[np.int8]
+) -> TrialLog:
+    """Return the first boards of a trial, with as many attempts on each as are given."""
+    n, rows = len(n_attempts), slice(int(n_attempts.sum()))
+    own, p0 = (None if column is None else column[rows] for column in (log.own, log.p0))
+    columns = log.actions[rows], log.outcomes[rows]
+    return TrialLog(log.boards[:n], n_attempts, *columns, finish, own, p0)
 
 
 def _without_streak(log: TrialLog) -> int:

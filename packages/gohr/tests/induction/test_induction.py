@@ -1,0 +1,234 @@
+"""What players conclude: equal boards, kinds of evidence, grades, causes of failure, tables."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gohr
+from gnomon.errors import GnomonError, ScoreDataError
+from gohr.experiments import RuleEntry, load_suite
+from gohr.experiments.stated_rules import agreement
+from gohr.induction import (
+    Conclusion,
+    Induction,
+    Outcome,
+    evidence,
+    foretells,
+    grade,
+    ideal_conclusion,
+    measure,
+    outcome_of,
+    read_outcomes,
+    trial_boards,
+)
+
+SUITE = load_suite("gohr-basic")
+NEARBY = RuleEntry("nearby", "(*,*,*,*,Nearby)")
+CYCLE = RuleEntry("cycle", "(1,*,*,*,0)\n(1,*,*,*,1)\n(1,*,*,*,2)\n(1,*,*,*,3)")
+
+
+def test_the_suite_has_four_groups_of_rules_with_their_words():
+    sizes = {name: len(rules) for name, rules in SUITE.groups.items()}
+    assert list(sizes.values()) == [6, 4, 14, 8]
+    assert all(rule.rule_set.description for rule in SUITE.entries)
+
+
+@pytest.mark.parametrize("rule", SUITE.entries, ids=lambda rule: rule.name)
+def test_an_ideal_observer_solves_every_board_of_the_suite_after_ten(rule):
+    tests = trial_boards(rule, "test", 5)
+    log = evidence(rule, "random", 10)
+    found = ideal_conclusion(log, tests)
+    graded = grade(Conclusion(found.plans), rule.rule_set, tests, log)
+    assert (graded.n_solved, graded.prefix) == (5, 1.0)
+
+
+def test_boards_do_not_depend_on_the_condition_and_evidence_grows():
+    assert not np.array_equal(trial_boards(CYCLE, "test", 3), trial_boards(CYCLE, "evidence", 3))
+    for kind in ("random", "positive", "informative", "negative"):
+        two, three = (evidence(CYCLE, kind, n, trial=1) for n in (2, 3))
+        n = len(two.actions)
+        assert np.array_equal(two.actions, three.actions[:n])
+        assert np.array_equal(two.outcomes, three.outcomes[:n])
+    assert np.array_equal(two.boards[0], trial_boards(CYCLE, "evidence", 1, trial=1)[0])
+
+
+def test_each_kind_of_evidence_shows_what_it_says():
+    assert set(evidence(CYCLE, "positive", 2).outcomes) == {0}
+    refused = evidence(CYCLE, "negative", 2)
+    assert 0 not in refused.outcomes
+    assert set(np.count_nonzero(refused.boards, axis=1)) <= set(range(1, 10))
+    log = evidence(CYCLE, "random", 2)
+    begin = 0
+    for n in log.n_attempts:  # no failure is repeated while the board is as it was
+        failed = set()
+        rows = slice(begin, begin := begin + n)
+        for action, outcome in zip(log.actions[rows], log.outcomes[rows], strict=True):
+            assert action not in failed
+            failed = failed | {action} if outcome else set()
+
+
+def test_the_attempts_of_another_player_are_checked_and_cut():
+    log = evidence(NEARBY, "random", 3)
+    assert len(evidence(NEARBY, log, 2).boards) == 2
+    cut = evidence(NEARBY, log, 3, max_attempts=15)
+    assert len(cut.actions) == cut.n_attempts.sum() == 15
+    mastered = evidence(NEARBY, "positive", 2)
+    assert len(evidence(NEARBY, mastered, 2, with_streak=False).actions) == 1
+    wrong = replace(log, outcomes=np.where(log.outcomes == 4, 0, log.outcomes).astype(np.int8))
+    with pytest.raises(ValueError, match="found other outcomes"):
+        evidence(NEARBY, wrong, 2)
+
+
+def test_a_stated_rule_is_asked_about_each_attempt_on_the_true_board():
+    stated = {
+        "right": "(*,*,*,*,Nearby)",
+        "but for red": "(*,*,red,*,Remotest) (*,*,[black,blue,yellow],*,Nearby)",
+        "top first": "(*,*,*,T,Nearby)",
+    }
+    logs = [evidence(NEARBY, "random", 5, trial=k) for k in range(8)]
+    found = {
+        name: np.mean([foretells(gohr.parse(text), log) for log in logs])
+        for name, text in stated.items()
+    }
+    # The spread over trials is 0.02; the last line counts the rest of a board after one miss.
+    assert found["right"] == 1.0
+    assert found["but for red"] == pytest.approx(0.86, abs=0.05)
+    assert found["top first"] == pytest.approx(0.38, abs=0.05)
+    assert np.mean([agreement(gohr.parse(stated["but for red"]), x) for x in logs]) < 0.5
+
+
+def test_a_conclusion_is_graded_strictly():
+    tests, log = trial_boards(NEARBY, "test", 3), evidence(NEARBY, "random", 2)
+    plans = ideal_conclusion(log, tests).plans
+
+    def graded(*plans, stated=NEARBY.text):
+        return grade(Conclusion(plans, stated), NEARBY.rule_set, tests, log)
+
+    right = graded(*plans)
+    assert (right.solved, right.states_rule, right.foretells, right.self_consistent) == (1,) * 4
+    assert right.stuck == 0.0
+    assert graded(plans[0], plans[1]).n_solved == 2  # a missing plan is not solved
+    assert graded(plans[0], plans[1], [*plans[2], plans[2][0]]).n_solved == 2  # nor a long one
+    late = graded(plans[0], plans[1], [*plans[2][:6], plans[2][0]])
+    assert (late.n_solved, late.prefix) == (2, pytest.approx((2 + 6 / 9) / 3))
+    prose = graded(*plans, stated="the nearest bucket")
+    assert (prose.solved, prose.states_rule, prose.foretells) == (1.0, 0.0, 0.0)
+    assert graded(*plans, stated="(*,*,*,*,Remotest)").self_consistent == 0.0
+    assert graded(*plans, stated="(*,*,red,*,Nearby)").stuck == 1.0
+    assert math.isnan(graded(*plans, stated=None).states_rule)
+
+
+def outcomes(tester, concludes, n_attempts, rules=SUITE.entries[:12], trials=2):
+    """Return outcomes of a simulated player that concludes from what it remembers."""
+    found = []
+    for rule in rules:
+        for trial in range(trials):
+            log = evidence(rule, tester, 5, trial=trial, max_attempts=n_attempts)
+            tests = trial_boards(rule, "test", 3, trial=trial)
+            conclusion = concludes(log, tests) or Conclusion((None,) * 3)
+            graded = grade(Conclusion(conclusion.plans), rule.rule_set, tests, log)
+            about = {"n_boards": 5, "group": SUITE.group_of(rule.name), "trial": trial}
+            found.append(outcome_of("player", tester, rule, log, graded, tests, **about))
+    return Induction(tuple(found))
+
+
+def forgets(log, tests):
+    return ideal_conclusion(evidence_before(log, 5), tests)
+
+
+def evidence_before(log, n):
+    from gohr.induction.conditions import first_attempts
+
+    return first_attempts(log, n)
+
+
+def causes(found):
+    return {loss.cause: loss.value for loss in found.losses()}
+
+
+def test_simulated_players_are_diagnosed():
+    poor_tests = causes(outcomes("positive", ideal_conclusion, 9))
+    assert poor_tests["poor tests"] > 0.1
+    assert poor_tests["poor inference"] == 0.0
+    forgetful = causes(outcomes("informative", forgets, 25))
+    assert forgetful["poor tests"] == 0.0
+    assert forgetful["poor inference"] > 0.3
+    for found in (poor_tests, forgetful):
+        total = found["little evidence"] + found["poor tests"] + found["poor inference"]
+        assert total == pytest.approx(found["all"])
+
+
+def test_learners_are_measured_saved_read_and_ranked(tmp_path):
+    found = measure(["ideal", "uniform"], "gohr-paper", ["own", "random"], n_boards=[2], trials=3)
+    assert len(found) == 2 * 4 * 2 * 3
+    assert not [one for one in found if one.player == "ideal" and one.poor_inference]
+    assert all(math.isnan(one.m_star) == (one.tester == "random") for one in found)
+    found.write(tmp_path / "outcomes.csv")
+    again = read_outcomes(tmp_path / "outcomes.csv")
+    assert [repr(one) for one in again] == [repr(one) for one in found]
+    assert [one.algorithm for one in found.ranking()] == ["ideal", "uniform"]
+    assert "uniform (random) solves 0 %" in " ".join(found.sentences())
+    with pytest.raises(GnomonError, match="plays without a program"):
+        measure(["process"], "gohr-paper")
+
+
+def test_tables_of_the_reference_project_are_read(tmp_path):
+    tables = {
+        "runs.csv": "#path,rule,rule_set_conditions,won,trainEpisodes,trainMoves,testBoards\n"
+        "seed-1/gemini-cw-seed1.txt,cw,ordL1:ccw,1,3,35,4/5\n"
+        "seed-2/gemini-cw-seed2.txt,cw,,0,9,300,0/5\n",
+        "aggregate.csv": 'playStateless,G3F,cw,,DDA;AA,10,"[25,Infinity(300),4]",25,7,t9-9,11,15,'
+        "0.733\n",
+        "random.csv": "#ruleSetName,seed,trainingEpisodes,trainingMoves,botClearedTestBoards,"
+        "botAllTestBoards\ncw,6,5,121,4,5\n",
+        "people.csv": "#ruleSetName,playerId,experimentPlan,trialListId,seriesNo,episodes,moves,"
+        "trainingMoves,xFactor,botClearedTestBoards,botAllTestBoards\n"
+        "cm_RBKY,p01,FDCL/basic,basic-01-A,0,2,31,22,4,5,5\n",
+        "mastery.csv": "#ruleId,mStar10,mStar25\ncw,37,41\nccw,Infinity,Infinity\n",
+    }
+    for name, text in tables.items():
+        (tmp_path / name).write_text(text)
+
+    def read(name):
+        return [
+            (one.tester, one.trial, one.n_solved, one.n_tests, one.m_star)
+            for one in read_outcomes(tmp_path / name)
+        ]
+
+    assert read("runs.csv") == [("own after ordL1:ccw", 1, 4, 5, 25), ("own", 2, 0, 5, math.inf)]
+    assert [row[4] for row in read("aggregate.csv")[:3]] == [25, math.inf, 4]
+    assert read("aggregate.csv")[3][2:4] == (11, 15)
+    assert read("random.csv")[0][:4] == ("random", 6, 4, 5)
+    assert read("people.csv")[0][:4] == ("person p01", 0, 5, 5)
+    assert [row[4] for row in read("mastery.csv")] == [36, math.inf]  # they count from one
+    (tmp_path / "other.csv").write_text("agent,score\na,1\n")
+    with pytest.raises(ScoreDataError, match="found the columns agent, score"):
+        read("other.csv")
+    (tmp_path / "bad.csv").write_text(tables["random.csv"].replace("4,5", "6,5"))
+    with pytest.raises(ScoreDataError, match=r"bad\.csv, row 2: expected at most 5 boards solved"):
+        read("bad.csv")
+
+
+def test_a_test_of_nothing_has_no_share():
+    one = Outcome("m", "own", "cw", "", 0, 0, 0, 0, 0, *(math.nan,) * 6)
+    assert math.isnan(one.solved)
+
+
+def test_the_verb_prints_tables_and_writes_a_page(command):
+    options = ["--learner", "ideal", "--suite", "gohr-paper", "--trials", "1", "--boards", "1"]
+    said = command("gohr", "induction", *options, "--out", "page.html", "--json")
+    assert said.status == 0, said.err
+    causes = {row.get("cause") for row in json.loads(said.out)["results"]}
+    assert causes >= {"little evidence", "poor tests", "poor inference"}
+    assert "Where players fail" in Path("page.html").read_text(encoding="utf-8")
+    said = command("gohr", "induction", "--forecast", "--suite", "gohr-paper", "--json")
+    assert {row["condition"] for row in json.loads(said.out)["results"]} == {"own", "random"}
+    for wrong in ([], ["--learner", "ideal", "--tester", "radnom"], ["no-such-file.csv"]):
+        said = command("gohr", "induction", *wrong)
+        assert (said.status, said.err.count("\n")) == (2, 1), said.err

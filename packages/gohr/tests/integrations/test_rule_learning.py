@@ -1,0 +1,128 @@
+"""The task gohr/rule_learning in Inspect: mock models, whose answers are known."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
+
+from inspect_ai import eval as evaluate
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+from gohr.experiments import RuleEntry
+from gohr.induction import evidence, ideal_conclusion, read_outcomes, trial_boards
+from gohr.induction.conclusions import plan_of
+from gohr.integrations.rule_learning import rule_learning
+
+# What Inspect and its own dependencies warn of is not ours.
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def answered(words="", rule="", plans=()):
+    moves = [[[a // 4 % 6 + 1, a // 24 + 1, a % 4] for a in plan] for plan in plans]
+    return json.dumps(
+        {"words": words, "rule": rule, "plans": dict(zip("ABCDE", moves, strict=False))}
+    )
+
+
+def knows(sample, _):
+    """Answer with the hidden rule and plans that follow it."""
+    rule = hidden(sample)
+    plans = [plan_of(rule.rule_set, board) for board in boards_of(sample)]
+    return answered("I know.", rule.text, plans)
+
+
+def infers(sample, _):
+    """Answer as an ideal observer of the evidence."""
+    about = sample.metadata
+    log = evidence(hidden(sample), about["condition"], about["boards"], trial=about["trial"])
+    found = ideal_conclusion(log, boards_of(sample))
+    return answered("", found.statement, found.plans)
+
+
+def plans_too_long(sample, _):
+    rule = hidden(sample)
+    plans = [plan_of(rule.rule_set, board) for board in boards_of(sample)]
+    return answered("", "(*,*,*,*,0)", [[*plan, plan[-1]] for plan in plans[:4]])
+
+
+def chats(sample, _):
+    return "I think that it is about colors."
+
+
+def hidden(sample):
+    return RuleEntry(sample.metadata["rule"], sample.target)
+
+
+def boards_of(sample):
+    return trial_boards(hidden(sample), "test", 5, trial=sample.metadata["trial"])
+
+
+def scores(answer, folder, *arguments, **options):
+    """Return the means of the scores of a mock model, and its outcomes."""
+    task = rule_learning(*arguments, **options)
+    left, state = list(task.dataset), {}
+
+    def output(messages, tools, tool_choice, config):
+        if "could not read" not in messages[-1].text and "Your move?" not in messages[-1].text:
+            state["sample"] = left.pop(0)
+        sample = state.get("sample") or left[0]
+        found = ModelOutput.from_content("mockllm/model", answer(sample, messages))
+        found.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return found
+
+    model = get_model("mockllm/model", custom_outputs=output)
+    [log] = evaluate(task, model=model, log_dir=str(folder), display="none", max_samples=1)
+    assert log.status == "success", log.error.message
+    means = {one.name: one.metrics["mean"].value for one in log.results.scores}
+    return means, read_outcomes(folder)
+
+
+def test_a_model_that_knows_the_rule_gets_everything_right(tmp_path):
+    means, found = scores(knows, tmp_path, "gohr-paper", "random,positive", boards=1, trials=1)
+    for name in ("solved", "prefix", "states_rule", "foretells", "self_consistent"):
+        assert means[name] == 1.0, name
+    assert len(found) == 8
+    assert {one.player for one in found} == {"mockllm/model"}
+
+
+def test_a_model_that_infers_ideally_equals_the_observer(tmp_path):
+    means, found = scores(infers, tmp_path, "gohr-paper", "random", boards=1, trials=2)
+    assert means["solved"] == means["ideal"]
+    assert {loss.value for loss in found.losses() if loss.cause == "poor inference"} == {0.0}
+
+
+@pytest.mark.parametrize("answer", [plans_too_long, chats], ids=["too long", "prose"])
+def test_a_bad_answer_fails_and_is_not_missing(answer, tmp_path):
+    means, found = scores(answer, tmp_path, "gohr-paper", "random", boards=1, trials=1)
+    assert means["solved"] == means["states_rule"] == 0.0
+    assert len(found) == 4
+    assert all(one.n_tests == 5 for one in found)
+
+
+def test_play_of_its_own_ends_at_mastery_or_at_the_limit(tmp_path):
+    def plays(sample, messages):
+        if "Your move?" not in messages[-1].text:
+            return knows(sample, messages)
+        shown = messages[-1].text.rpartition("holds now:")[2]
+        column, row = re.search(r"column (\d), row (\d)", shown).groups()
+        return f"MOVE {column} {row} 3"
+
+    suite = "gohr-paper"
+    means, found = scores(plays, tmp_path, suite, "own", trials=1, max_attempts=12)
+    assert found  # every rule has an outcome, mastered or not
+    assert {one.tester for one in found} == {"own"}
+    assert means["mastery"] <= 12.0
+    assert all(one.n_attempts <= 12 for one in found)
+
+
+def test_boards_are_those_of_measured_learners():
+    [first] = rule_learning("gohr-paper", "random", boards=1, trials=1).dataset[:1]
+    log = evidence(hidden(first), "random", 1)
+    assert np.array_equal(log.boards, trial_boards(hidden(first), "evidence", 1))
+    assert not math.isnan(log.actions.sum())

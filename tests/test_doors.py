@@ -51,6 +51,7 @@ PLAIN = {
     "gohr.game.captive",
     "gohr.integrations.inspect_ai",
     "gohr.integrations.openenv",
+    "gohr.integrations.rule_learning",
     "gohr.integrations.verifiers",
     "gnomon_board.errors",
     "gnomon_board.cli",

@@ -2,8 +2,9 @@
 
 A player removes pieces from a board by moving them to one of four buckets; a hidden rule decides
 which moves are accepted. The names below are loaded when they are first used. The packages
-`rules`, `game`, `learners`, `experiments` and `people` (who play in a study or a terminal) have the
-parts for those who build their own, `errors` what can go wrong.
+`rules`, `game`, `learners`, `experiments`, `people` (who play in a study or a terminal) and
+`induction` (what players conclude) have the parts for those who build their own, `errors` what can
+go wrong.
 
 Rules
     `parse` reads a rule text, `load_rule` loads one that comes with the package and

@@ -15,8 +15,7 @@ from inspect_ai import eval as evaluate
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from gohr.experiments import RuleEntry
-from gohr.induction import evidence, ideal_conclusion, read_outcomes, trial_boards
-from gohr.induction.conclusions import plan_of
+from gohr.induction import evidence, ideal_conclusion, plan_of, read_outcomes, trial_boards
 from gohr.integrations.rule_learning import rule_learning
 
 # What Inspect and its own dependencies warn of is not ours.

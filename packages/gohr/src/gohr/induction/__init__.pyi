@@ -2,6 +2,7 @@ from .conclusions import Conclusion as Conclusion
 from .conclusions import Grade as Grade
 from .conclusions import foretells as foretells
 from .conclusions import grade as grade
+from .conclusions import plan_of as plan_of
 from .conditions import evidence as evidence
 from .conditions import trial_boards as trial_boards
 from .outcomes import Induction as Induction
@@ -28,6 +29,7 @@ __all__ = [
     "learner_conclusion",
     "measure",
     "outcome_of",
+    "plan_of",
     "read_outcomes",
     "trial_boards",
 ]

@@ -16,6 +16,7 @@ from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec, 
 from gohr.game.equivalence import equivalent
 from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, STALEMATE
 from gohr.game.reference import ReferenceGame
+from gohr.induction.conditions import RandomTester
 from gohr.playing import Observation, Transition, TrialLog, play, replay
 from gohr.rules.syntax import RuleSet
 
@@ -168,10 +169,8 @@ def _stated(
         return 0.0, 0.0, 0.0, math.nan, math.nan
     same = float(bool(equivalent(rule, stated, spec)))
     rng = np.random.default_rng(seed)
-    from gohr.learners import Uniform
-
     random_boards = draw_boards(_N_RANDOM, spec, rng=rng)
-    others = play(random_boards, Uniform(spec, rng=rng), rule, board_spec=spec)
+    others = play(random_boards, RandomTester(rng), rule, board_spec=spec)
     own = [
         plan is not None
         and len(plan) == accepted_run(plan, board, stated, spec) == np.count_nonzero(board)

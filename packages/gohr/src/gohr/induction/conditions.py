@@ -157,24 +157,26 @@ def _tested(
 
         player = Ideal(spec, rng=rng)
     else:
-        player = _PositiveTester(rng) if source == "positive" else _RandomTester(rng)
+        player = _PositiveTester(rng) if source == "positive" else RandomTester(rng)
     log = play(boards, player, rule.rule_set, horizon=_HORIZON, board_spec=spec)
     return _refusals_before_success(log) if source == "negative" else log
 
 
-class _RandomTester:
-    """A piece at random, then a bucket at random; never a failure that is known."""
+class RandomTester:
+    """A policy: a piece at random, then a bucket at random; never a failure that is known."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
         self._failed = np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_)
 
     def act(self, observation: Observation) -> int:
+        """Choose an attempt."""
         open_ = ((observation.action_mask != 0) & ~self._failed).reshape(N_CELLS, N_BUCKETS)
         cell = int(self._rng.choice(np.flatnonzero(open_.any(axis=1))))
         return N_BUCKETS * cell + int(self._rng.choice(np.flatnonzero(open_[cell])))
 
     def observe(self, made: Transition) -> None:
+        """Remember a failure until the board changes."""
         over = made.terminated or made.truncated
         note_failure(self._failed, made.action, made.outcome, over)
 
@@ -246,7 +248,8 @@ def _cut(
 ) -> TrialLog:
     """Return the first boards of a trial, with as many attempts on each as are given."""
     n, rows = len(n_attempts), slice(int(n_attempts.sum()))
-    own, p0 = (None if column is None else column[rows] for column in (log.own, log.p0))
+    own = None if log.own is None else log.own[rows]
+    p0 = None if log.p0 is None else log.p0[rows]
     columns = log.actions[rows], log.outcomes[rows]
     return TrialLog(log.boards[:n], n_attempts, *columns, finish, own, p0)
 

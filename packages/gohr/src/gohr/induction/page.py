@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 
 from gnomon.plot import FULL_WIDTH, Dot, Figure, Panel, draw_dots, frame
-from gnomon.plot.figure import Numbers
 from gnomon.reports import Answer, Report, Section, Table, try_place, write_page
 from gohr.induction.outcomes import EVERY, Induction, Loss, Solved
 
@@ -160,7 +160,7 @@ def _loss_figure(rows: list[Loss]) -> Figure:
     return _dots("losses", dots, "Share of the test boards lost", [x.as_record() for x in rows])
 
 
-def _dots(name: str, dots: list[Dot], title: str, rows: Numbers) -> Figure:
+def _dots(name: str, dots: list[Dot], title: str, rows: list[dict[str, Any]]) -> Figure:
     def draw(ax: Axes) -> None:
         draw_dots(ax, dots, neutral=0.0)
         ax.set_xlabel(title[0].lower() + title[1:])

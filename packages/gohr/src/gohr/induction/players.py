@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -231,39 +231,25 @@ def _of_trial(
     n_tests: int,
     seed: int,
 ) -> Iterable[Outcome]:
-    spec = suite.board
-    tests = trial_boards(rule, "test", n_tests, trial=trial, seed=seed, board_spec=spec)
-    shown = None
+    drawn: dict[str, Any] = {"trial": trial, "seed": seed, "board_spec": suite.board}
+    tests = trial_boards(rule, "test", n_tests, **drawn)
+    shown = ideal = None
     if tester != OWN:
-        shown = evidence(
-            rule, cast(Kind, tester), n_boards, trial=trial, seed=seed, board_spec=spec
-        )
-    for entry in entries:
-        rng = np.random.default_rng(
-            [seed, int(rule.hash[:32], 16), int(entry.hash[:32], 16), trial]
-        )
-        learner = entry.make(spec, rng=rng)
-        if shown is None:
-            boards = trial_boards(
-                rule, "evidence", n_boards, trial=trial, seed=seed, board_spec=spec
-            )
-            log = play(boards, learner, rule.rule_set, board_spec=spec)
-        else:
-            log = shown
+        shown = evidence(rule, cast(Kind, tester), n_boards, **drawn)
+        ideal = ideal_shares(rule, shown, tests, **drawn)
+    words = [int(x[:32], 16) for x in (rule.hash, *(entry.hash for entry in entries))]
+    for entry, word in zip(entries, words[1:], strict=True):
+        rng = np.random.default_rng([seed, words[0], word, trial])
+        learner = entry.make(suite.board, rng=rng)
+        log = shown
+        if log is None:
+            boards = trial_boards(rule, "evidence", n_boards, **drawn)
+            log = play(boards, learner, rule.rule_set, board_spec=suite.board)
         conclusion = learner_conclusion(learner, rule, log, tests, shown=shown is not None)
-        yield outcome_of(
-            entry.name,
-            tester,
-            rule,
-            log,
-            grade(conclusion, rule.rule_set, tests, log, board_spec=spec),
-            tests,
-            n_boards=n_boards,
-            group=suite.group_of(rule.name),
-            trial=trial,
-            seed=seed,
-            board_spec=spec,
-        )
+        graded = grade(conclusion, rule.rule_set, tests, log, board_spec=suite.board)
+        about = entry.name, tester, rule, log, graded, tests
+        group = suite.group_of(rule.name)
+        yield outcome_of(*about, n_boards=n_boards, group=group, ideal=ideal, **drawn)
 
 
 def outcome_of(
@@ -279,17 +265,15 @@ def outcome_of(
     trial: int = 0,
     seed: int = 0,
     board_spec: BoardSpec = DEFAULT_SPEC,
+    ideal: tuple[float, float] | None = None,
 ) -> Outcome:
     """Return the outcome of a graded conclusion, beside what an ideal observer concludes.
 
     The observer is given the same evidence, and evidence of as many attempts that it gathers
     itself.
     """
-    n = len(log.actions)
-    same = _ideal_share(rule, log, tests, board_spec)
-    own = same
-    if n and not math.isnan(same):
-        own = _ideal_share(rule, _as_many(rule, n, trial, seed, board_spec), tests, board_spec)
+    if ideal is None:
+        ideal = ideal_shares(rule, log, tests, trial=trial, seed=seed, board_spec=board_spec)
     m_star = math.nan
     if tester == OWN:
         m_star = attempts_to_master(log.outcomes == ACCEPTED)
@@ -300,16 +284,36 @@ def outcome_of(
         group=group,
         trial=trial,
         n_boards=n_boards,
-        n_attempts=n,
+        n_attempts=len(log.actions),
         n_tests=graded.n_boards,
         n_solved=graded.n_solved,
         prefix=graded.prefix,
         m_star=m_star,
         states_rule=graded.states_rule,
         foretells=graded.foretells,
-        ideal_on_same=same,
-        ideal_on_own=own,
+        ideal_on_same=ideal[0],
+        ideal_on_own=ideal[1],
     )
+
+
+def ideal_shares(
+    rule: RuleEntry,
+    log: TrialLog,
+    tests: _Codes,
+    *,
+    trial: int = 0,
+    seed: int = 0,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> tuple[float, float]:
+    """Return the shares of the test boards that an ideal observer solves, NaN outside its space.
+
+    From the evidence given, and from as many attempts of its own.
+    """
+    n, same = len(log.actions), _ideal_share(rule, log, tests, board_spec)
+    if not n or math.isnan(same):
+        return same, same
+    own = _as_many(rule, n, trial, seed, board_spec)
+    return same, _ideal_share(rule, own, tests, board_spec)
 
 
 def _ideal_share(rule: RuleEntry, log: TrialLog, tests: _Codes, spec: BoardSpec) -> float:

@@ -26,7 +26,7 @@ _EQUAL = 1e-9
 class Ideal(Learner):
     """Keep every rule that agrees with all that was seen, and attempt what tells most about them.
 
-    It has a space of some 22,000 rules (:mod:`gohr.learners.ideal.hypotheses`): all of the
+    It has a space of some 24,000 rules (:mod:`gohr.learners.ideal.hypotheses`): all of the
     library, and families that a generator makes. Before anything is seen each family is as probable
     as any other, and within a family each rule. It plays all of them in parallel and drops those
     that predicted another reply, which gives the exact probability of every reply to every attempt.

@@ -152,6 +152,7 @@ def test_simulated_players_are_diagnosed():
         assert total == pytest.approx(found["all"])
 
 
+@pytest.mark.filterwarnings("ignore:mean of .* clusters")
 def test_learners_are_measured_saved_read_and_ranked(tmp_path):
     found = measure(["ideal", "uniform"], "gohr-paper", ["own", "random"], n_boards=[2], trials=3)
     assert len(found) == 2 * 4 * 2 * 3
@@ -160,7 +161,7 @@ def test_learners_are_measured_saved_read_and_ranked(tmp_path):
     found.write(tmp_path / "outcomes.csv")
     again = read_outcomes(tmp_path / "outcomes.csv")
     assert [repr(one) for one in again] == [repr(one) for one in found]
-    assert [one.algorithm for one in found.ranking()] == ["ideal", "uniform"]
+    assert [one.name for one in found.ranking()] == ["ideal", "uniform"]
     assert "uniform (random) solves 0 %" in " ".join(found.sentences())
     with pytest.raises(GnomonError, match="plays without a program"):
         measure(["process"], "gohr-paper")

@@ -91,5 +91,8 @@ def induction(
         solved, losses = found.solved(), found.losses()
         answer.show(solved)
         answer.show(losses)
+        ranking = found.ranking()
+        if ranking is not None:
+            answer.show(ranking)
         for sentence in found.sentences():
             answer.say(sentence)

@@ -258,14 +258,18 @@ class Induction(Results[Outcome]):
         ]
         return ScoreTable(rows, metric="test boards solved", units="items", cluster="rule")
 
-    def ranking(self) -> Ranking:
+    def ranking(self) -> Ranking | None:
         """Rank the players by the test boards that they solve (:func:`gnomon.rank`).
 
-        Players of published tables, whose test boards are not known, are left out.
+        Players of published tables, whose test boards are not known, are left out. None if fewer
+        than two players are left.
         """
         from gnomon import rank
 
-        return rank(Induction(tuple(one for one in self if one.n_attempts)).scores())
+        known = Induction(tuple(one for one in self if one.n_attempts and one.n_tests))
+        if len({one.player for one in known}) < 2:
+            return None
+        return rank(known.scores())
 
     def sentences(self) -> tuple[str, ...]:
         """Return what the outcomes say: boards solved, and the largest cause of failure."""

@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from gnomon.plot import FULL_WIDTH, Dot, Figure, Panel, draw_dots, frame
+from gnomon.ranking import Ranking
 from gnomon.reports import Answer, Report, Section, Table, try_place, write_page
 from gohr.induction.outcomes import EVERY, Induction, Loss, Solved
 
@@ -58,6 +59,9 @@ def induction_report(found: Induction) -> Report:
                 figures=(_loss_figure(list(losses)),),
             )
         )
+    ranking = found.ranking()
+    if ranking is not None:
+        sections.append(Section("ranks", "Ranks", tables=(_rank_table(ranking),)))
     sections.append(Section("rules", "Rule by rule", tables=(_rule_table(found),)))
     n_rules = len({one.rule for one in found})
     return Report(
@@ -103,6 +107,27 @@ def _loss_table(rows: list[Loss]) -> Table:
         ),
         name="losses",
         numbers=[one.as_record() for one in rows],
+    )
+
+
+def _rank_table(ranking: Ranking) -> Table:
+    return Table(
+        "Ranks by test boards solved, over all evidence",
+        ("player", "solved", "rank", "tier"),
+        tuple(
+            (
+                one.name,
+                _interval(one.value, one.low, one.high),
+                str(one.rank_low)
+                if one.rank_low == one.rank_high
+                else f"{one.rank_low} to {one.rank_high}",
+                ", ".join(map(str, one.tiers)),
+            )
+            for one in ranking
+        ),
+        "Players in one tier are not separated.",
+        name="ranks",
+        numbers=ranking.as_records(),
     )
 
 

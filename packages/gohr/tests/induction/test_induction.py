@@ -162,7 +162,7 @@ def test_learners_are_measured_saved_read_and_ranked(tmp_path):
     again = read_outcomes(tmp_path / "outcomes.csv")
     assert [repr(one) for one in again] == [repr(one) for one in found]
     assert [one.name for one in found.ranking()] == ["ideal", "uniform"]
-    assert "uniform (random) solves 0 %" in " ".join(found.sentences())
+    assert "uniform solves 0 % of the test boards (random evidence)" in " ".join(found.sentences())
     with pytest.raises(GnomonError, match="plays without a program"):
         measure(["process"], "gohr-paper")
 

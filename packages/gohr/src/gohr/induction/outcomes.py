@@ -284,7 +284,8 @@ class Induction(Results[Outcome]):
             if not tested:
                 continue
             solved = _mean([one.solved for one in tested])
-            text = f"{player} ({tester}) solves {100 * solved:.0f} % of the test boards"
+            share = f"{100 * solved:.0f} % of the test boards"
+            text = f"{player} solves {share} ({tester} evidence)"
             cause = largest.get((player, tester))
             if cause is not None and cause.value > 0:
                 text += f"; it loses most by {cause.cause}, {100 * cause.value:.0f} %"

@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from gnomon.errors import counted
 from gnomon.plot import FULL_WIDTH, Dot, Figure, Panel, draw_dots, frame
 from gnomon.ranking import Ranking
 from gnomon.reports import Answer, Report, Section, Table, try_place, write_page
@@ -74,27 +75,35 @@ def induction_report(found: Induction) -> Report:
 
 
 def _solved_table(rows: list[Solved]) -> Table:
+    """Return a row for each player and body of evidence, with a column for each group of rules."""
+    groups = [EVERY, *dict.fromkeys(one.group for one in rows if one.group != EVERY)]
+    found: dict[tuple[str, str, int], dict[str, Solved]] = {}
+    for one in rows:
+        found.setdefault((one.player, one.tester, one.n_boards), {})[one.group] = one
     return Table(
         "Share of test boards solved, by group of rules",
-        ("player", "evidence", "boards", "rules", "solved", "rule stated", "median m*"),
+        ("player", "evidence", "boards", *groups, "rule stated", "median m*"),
         tuple(
             (
-                one.player,
-                one.tester,
-                str(one.n_boards or "-"),
-                one.group,
-                _interval(one.solved, one.low, one.high),
-                _share(one.states_rule),
-                "-"
-                if math.isnan(one.m_star)
-                else f"{one.m_star:.4g}".replace("inf", "not reached"),
+                player,
+                tester,
+                str(n_boards or "-"),
+                *(_interval(x.solved, x.low, x.high) if x else "-" for x in map(own.get, groups)),
+                _share(own[EVERY].states_rule),
+                _attempts(own[EVERY].m_star),
             )
-            for one in rows
+            for (player, tester, n_boards), own in found.items()
         ),
         "m*: attempts before the first ten successes in a row, of a player's own attempts.",
         name="solved",
         numbers=[one.as_record() for one in rows],
     )
+
+
+def _attempts(m_star: float) -> str:
+    if math.isnan(m_star):
+        return "-"
+    return f"{m_star:.4g}" if math.isfinite(m_star) else "not reached"
 
 
 def _loss_table(rows: list[Loss]) -> Table:
@@ -168,7 +177,12 @@ def _interval(value: float, low: float, high: float) -> str:
 def _solved_figure(rows: list[Solved]) -> Figure:
     known = [one for one in rows if not math.isnan(one.solved)]
     dots = [
-        Dot(f"{one.player}, {one.tester}, {one.n_boards} boards", one.solved, one.low, one.high)
+        Dot(
+            f"{one.player}, {one.tester}, {counted(one.n_boards, 'board')}",
+            one.solved,
+            one.low,
+            one.high,
+        )
         for one in known
     ]
     return _dots(

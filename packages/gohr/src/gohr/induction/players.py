@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
@@ -63,7 +64,7 @@ def ideal_conclusion(
     [(likeliest, _)] = belief.likeliest(1)
     rule = parse(likeliest.text)
     plans = tuple(plan_of(rule, board, board_spec) for board in boards)
-    return Conclusion(plans, likeliest.text)
+    return Conclusion(plans, str(replace(rule, description=())).strip())
 
 
 def observed(log: TrialLog, board_spec: BoardSpec = DEFAULT_SPEC) -> Belief:
@@ -270,7 +271,15 @@ def outcome_of(
     """Return the outcome of a graded conclusion, beside what an ideal observer concludes.
 
     The observer is given the same evidence, and evidence of as many attempts that it gathers
-    itself.
+    itself. ``ideal`` has its two shares if they are known already.
+
+    Examples
+    --------
+    >>> rule = RuleEntry("one", "(*,*,*,*,1)")
+    >>> log, tests = evidence(rule, "random", 1), trial_boards(rule, "test", 2)
+    >>> graded = grade(ideal_conclusion(log, tests), rule.rule_set, tests, log)
+    >>> outcome_of("model", "random", rule, log, graded, tests, n_boards=1).poor_inference
+    0.0
     """
     if ideal is None:
         ideal = ideal_shares(rule, log, tests, trial=trial, seed=seed, board_spec=board_spec)

@@ -43,7 +43,7 @@ def test_curves_are_taken_at_the_last_step_that_all_reach(command, curves):
     said = command("gnomon", "estimate", "curves.csv", "--metric", "mean", "--json")
     expected = [np.mean([x[:, 0, 3], x[:, 1, 1]]) for x in curves]
     np.testing.assert_allclose(values(said), expected)
-    assert "1 run fell short of the others on the same task (dqn run 2 on chess)" in said.out
+    assert "1 run ended earlier than the others on the same task (dqn run 2 on chess)" in said.out
     read = command("gnomon", "read", "curves.csv", "--at", "30", "--out", "at.csv")
     assert "1 run without a score at step 30, kept as missing: dqn run 2 on chess" in read.err
     said = command("gnomon", "estimate", "at.csv", "--metric", "mean", "--json")

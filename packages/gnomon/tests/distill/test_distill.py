@@ -93,7 +93,7 @@ def test_large_families_widen_the_intervals():
     assert best.model.scale == pytest.approx(max(best[0].nested.scale, held.scale))
     assert best.model.scale > best[0].nested.scale
     assert best[0].as_record()["family_coverage"] == held.coverage(scale=best.model.scale)
-    assert "5 families are too few to show how far off another one may be" in str(best)
+    assert "5 families are too few to estimate the error for another family" in str(best)
 
 
 def test_the_order_of_the_rows_does_not_matter():

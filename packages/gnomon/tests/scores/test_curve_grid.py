@@ -41,9 +41,9 @@ def test_runs_that_fell_short_are_named_and_all_are_taken_where_they_end():
     assert found.runs("a", "t").tolist() == [0.5, 6.0]
     assert found.runs("b", "t").tolist() == [0.5]
     assert said == [
-        "1 run fell short of the others on the same task (a run 1 on t): all are taken at the last "
-        "step that all reach, 5 of 20 on t; read_scores('SOURCE', at='end') takes the end of each "
-        "run, a number another step"
+        "1 run ended earlier than the others on the same task (a run 1 on t): all are taken at the "
+        "last step that all reach, 5 of 20 on t; read_scores('SOURCE', at='end') takes the end of "
+        "each run; a number takes that step"
     ]
 
 

@@ -165,7 +165,7 @@ def _in_words(one: Distilled, data: PreparedScores) -> Iterator[str]:
     if held.known:
         yield f"  {_covered(held, scale, data)[2:]}"
     if one.families is not None and (n_families := len({*data.groups})) < _FEW_FAMILIES:
-        yield f"  {n_families} families are too few to show how far off another one may be"
+        yield f"  {n_families} families are too few to estimate the error for another family"
     yield f"  {one.model.formula}"
 
 

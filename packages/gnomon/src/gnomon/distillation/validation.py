@@ -345,7 +345,11 @@ def check_folds(n: int, n_folds: int) -> None:
         )
     if n_folds not in work:
         some = f"{work[0]} to {n}" if work[0] < n else f"{n}"
-        few = "; so few algorithms choose tasks largely by chance" if n < FEW else ""
+        few = (
+            "; with so few algorithms, the choice of tasks is largely due to chance"
+            if n < FEW
+            else ""
+        )
         raise ScoreDataError(f"expected {some} folds for {n} algorithms, found {n_folds}{few}")
 
 

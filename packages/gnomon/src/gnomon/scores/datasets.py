@@ -136,7 +136,9 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
     if name in MEASURED:
         return _measured(name, metric or "tce")
     if metric is not None:
-        raise ScoreDataError(f"{name}: expected no name of a score, for it has one; found {metric}")
+        raise ScoreDataError(
+            f"{name}: expected no name of a score, since it has one; found {metric}"
+        )
     records = []
     n_runs: Counter[tuple[str, str]] = Counter()
     for row in _csv_rows(dataset_file(name, "dataset.csv")):

@@ -50,8 +50,8 @@ def suspicions(table: ScoreTable) -> list[str]:
     """
     called = _alike(("".join(name.casefold().split()), name) for name in table.algorithms)
     found = [
-        f"the algorithms {joined([repr(name) for name in same[:3]])} differ in capitals or blanks "
-        "alone: rename one, if they are the same algorithm"
+        f"the algorithms {joined([repr(name) for name in same[:3]])} differ only in case or "
+        "blanks: rename one, if they are the same algorithm"
         for same in called.values()
         if len(same) > 1
     ]
@@ -79,7 +79,7 @@ def suspicions(table: ScoreTable) -> list[str]:
     for twice in [tasks for tasks in spelt.values() if len(tasks) > 1][:1]:
         shown = joined([repr(name) for name in twice[:3]])
         found.append(
-            f"the tasks {shown} differ in spelling alone: rename one, if they are the same task"
+            f"the tasks {shown} differ only in spelling: rename one, if they are the same task"
         )
     are_copies = _are_copies(last)
     found += _copied(last, runs_too=not are_copies)

@@ -208,14 +208,14 @@ def _note_short(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
     end, most = in_words(ends[task]), in_words(longest[task])
     if short:
         how = (
-            f"{counted(len(short), 'run')} fell short of the others on the same task "
+            f"{counted(len(short), 'run')} ended earlier than the others on the same task "
             f"({listed(_names(short, runs), 4)}): all are taken at the last step that all reach, "
             f"{end} of {most} on {task}"
         )
     else:
         how = (
             f"runs end at slightly different steps ({end} to {most} on {task}): taken at the last "
-            "that all on a task reach"
+            "step that all reach"
         )
     note(f"{how}; {_other_steps()}")
 
@@ -232,7 +232,7 @@ def _refuse_late_starts(runs: Sequence[CurveRun], ends: dict[str, float]) -> Non
 
 
 def _other_steps() -> str:
-    return f"{reading('SOURCE', at='end')} takes the end of each run, a number another step"
+    return f"{reading('SOURCE', at='end')} takes the end of each run; a number takes that step"
 
 
 def _unreached(runs: Sequence[CurveRun], step: float) -> ScoreDataError:

@@ -340,7 +340,7 @@ def test_questions_that_are_right_or_wrong_are_items(tmp_path):
 
 def test_algorithms_whose_names_are_nearly_alike_are_reported(tmp_path):
     text = "algorithm,task,run,score\nSAC,t,0,1\nSac,t,0,2\nSAC+,t,0,2\n"
-    said = "the algorithms 'SAC' and 'Sac' differ in capitals or blanks alone"
+    said = "the algorithms 'SAC' and 'Sac' differ only in case or blanks"
     assert said in notes(written(tmp_path, "names.csv", text))[1]
 
 
@@ -357,7 +357,7 @@ def test_copies_are_reported(tmp_path):
     copied = [(a, "t", i, i * 0.7) for a in ("ppo", "dqn") for i in range(4)]
     assert "a copy of the other" in notes(written(tmp_path, "c.csv", suspected(*copied)))[1]
     spelt = [("a", "dog_trot", 0, 1), ("b", "dog-trot", 0, 2)]
-    assert "differ in spelling" in notes(written(tmp_path, "d.csv", suspected(*spelt)))[1]
+    assert "differ only in spelling" in notes(written(tmp_path, "d.csv", suspected(*spelt)))[1]
     fine = [("a", "t", i, i % 2) for i in range(6)] + [("b", "t", i, 1) for i in range(6)]
     assert notes(written(tmp_path, "f.csv", suspected(*fine)))[1] == ""
 

@@ -1,6 +1,6 @@
 """Imported by the server that forks worker processes: it loads what every trial needs, once.
 
-What is not compiled yet is left to the process that starts the run, which announces it.
+The process that starts the run compiles the rest and announces it.
 """
 
 from contextlib import suppress

@@ -82,9 +82,9 @@ class LinearDQN(LinearLearner):
         The only source of randomness. Every attempt uses ``2 + batch_size`` uniform numbers.
     learning_rate : float
         Step size, above 0. Not in the paper. With 0.003 nothing is learned within 200 episodes;
-        0.01 learns in most trials but late; 0.03 is the least of those tried with which nearly all
-        trials level off within 200 episodes, as the paper says that they do. Much above 0.05 the
-        weights can diverge, of which nobody is told.
+        0.01 learns in most trials but late; 0.03 is the smallest value tried with which nearly
+        all trials level off within 200 episodes, as in the paper. Much above 0.05 the
+        weights can diverge, without a warning.
     gamma : float
         Discount of the next value, 0 to 1. The main text has no discount, Algorithm 1 has one
         without a value: hence 1.

@@ -176,7 +176,7 @@ CsrfChecked = Depends(csrf_checked)
 
 
 async def identified(found: MaybeCaller, _: Annotated[None, CsrfChecked]) -> Caller:
-    """Return who asks, whatever the scopes: 401 for nobody in particular."""
+    """Return the signed-in account, with any scopes; 401 without one."""
     if found is None:
         raise HTTPException(401, "expected a token or a signed-in browser", _CHALLENGE)
     return found

@@ -1,4 +1,4 @@
-"""Health and figures of the server, for whoever runs it."""
+"""Health and metrics of the server, for its operator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gnomon_board.web.middleware import address_of
 
 router = APIRouter(tags=["server"])
 
-#: Who may read the figures: programs of this machine. A proxy that is trusted tells who asks it.
+#: Programs of this machine may read the metrics. A trusted proxy reports its client's address.
 _THIS_MACHINE = ("127.0.0.1", "::1")
 
 

@@ -60,7 +60,7 @@ class Problem(BaseModel):
 
 
 class Reason(BaseModel):
-    """Why something is done; it is shown to everybody."""
+    """Why something is done; it is public."""
 
     model_config = ConfigDict(extra="forbid")
     reason: Annotated[str, Field(max_length=4000)] = ""
@@ -77,7 +77,7 @@ class RuleRecord(BaseModel):
 
     @classmethod
     def of(cls, rule: SeasonRule, season: Season) -> RuleRecord:
-        """Return what may be told of a rule now."""
+        """Return the public fields of a rule."""
         told = rule.visibility == "public" or season.revealed_at is not None
         return cls(
             name=rule.name,
@@ -112,7 +112,7 @@ class SeasonRecord(_RowRecord):
 
     @classmethod
     def of(cls, season: Season) -> SeasonRecord:
-        """Return what may be told of a season now."""
+        """Return the public fields of a season."""
         return cls._of_row(
             season,
             salt=season.salt if season.revealed_at is not None else None,
@@ -121,7 +121,7 @@ class SeasonRecord(_RowRecord):
 
 
 class AttemptRecord(_RowRecord):
-    """One go of an entry; the seed of the boards is told where the player draws them."""
+    """One go of an entry; with the seed of the boards where the player draws them."""
 
     number: int
     seed: int | None
@@ -159,7 +159,7 @@ class EntryRecord(_RowRecord):
 
 
 class SubmissionRecord(_RowRecord):
-    """A submission and its state; ``ahead`` and ``expected_s`` tell of its place in the queue.
+    """A submission and its state; ``ahead`` and ``expected_s`` give its place in the queue.
 
     ``log_sha256`` is null until the log has come.
     """
@@ -241,7 +241,7 @@ class TokenRecord(_RowRecord):
 
 
 class IssuedToken(TokenRecord):
-    """A new API token. ``token`` is told here and never again."""
+    """A new API token. ``token`` is shown only once."""
 
     token: str
 

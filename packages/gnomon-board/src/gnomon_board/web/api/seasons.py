@@ -49,7 +49,7 @@ def list_seasons(session: ReadSession) -> list[SeasonRecord]:
 
 @router.get("/{season}")
 def get_season(session: ReadSession, season: Slug) -> SeasonRecord:
-    """Tell of a season."""
+    """Return a season."""
     return SeasonRecord.of(find_season(session, season))
 
 
@@ -116,7 +116,7 @@ def register_entry(
 def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
     """Return what an attempt has to play, as the TOML file for ``gohr run``.
 
-    Of a hidden season it is told when that has been revealed, so that anybody can replay its logs.
+    Of a hidden season it is told when that has been revealed, so that anyone can replay its logs.
     """
     attempt = attempt_of(find_entry(session, entry), number)
     season = attempt.entry.season

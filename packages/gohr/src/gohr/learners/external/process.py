@@ -32,8 +32,8 @@ class Process(Learner):
     """Let a program in any language play, as a client of the captive game server.
 
     The program is started for each trial, reads its standard input and writes to its standard
-    output. It is told what a client of ``gohr captive`` is told: a status line, a comment, and
-    the board; it answers ``MOVE id bucket`` or ``MOVE row column bucket-row bucket-column``, and
+    output. It receives the same lines as a client of ``gohr captive``: status, comment, and the
+    board; it answers ``MOVE id bucket`` or ``MOVE row column bucket-row bucket-column``, and
     ``NEW`` once an episode is over. So a client of the server plays experiments as it is. What the
     rule permits is not shown: the field ``buckets`` of every piece is ``[0,1,2,3]``. Differences
     from the server:
@@ -55,7 +55,7 @@ class Process(Learner):
     command : str
         Command line of the program, split as a shell would; no shell runs it. Needed.
     output : {"BRIEF", "STANDARD", "FULL"}
-        How much the program is told, until it says ``MODE``: a status and a comment; the board as
+        The amount of output, until the program sends ``MODE``: a status and a comment; the board as
         JSON besides; and a picture.
     timeout_s : float
         Most seconds that the program may take for a line, above 0, and a million at most.

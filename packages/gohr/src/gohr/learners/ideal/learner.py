@@ -24,16 +24,16 @@ _EQUAL = 1e-9
 @final
 @dataclass(kw_only=True, eq=False)
 class Ideal(Learner):
-    """Keep every rule that agrees with all that was seen, and attempt what tells most about them.
+    """Keep every rule that agrees with the replies, and make the most informative attempt.
 
-    It has a space of some 24,000 rules (:mod:`gohr.learners.ideal.hypotheses`): all of the
-    library, and families that a generator makes. Before anything is seen each family is as probable
-    as any other, and within a family each rule. It plays all of them in parallel and drops those
+    Its space has about 24,000 rules (:mod:`gohr.learners.ideal.hypotheses`): all of the
+    library, and families that a generator makes. A priori all families are equally probable,
+    and so are the rules within a family. It plays all of them in parallel and drops those
     that predicted another reply, which gives the exact probability of every reply to every attempt.
     Its errors are a benchmark for learners of this space
     (:func:`gohr.learners.ideal.regret.regret`).
 
-    If the hidden rule is not in the space, at some time no hypothesis is left. From then on it
+    If the hidden rule is not in the space, at some point no hypothesis is left. From then on it
     plays as :class:`gohr.learners.Frugal` does.
 
     Parameters
@@ -43,10 +43,10 @@ class Ideal(Learner):
     rng : numpy.random.Generator
         Decides among attempts that are equally good; every attempt uses one uniform number.
     choice : {"information", "success"}
-        What it attempts: what is expected to tell most, and among equals what is most probably
-        accepted; or what is most probably accepted, and among equals what tells most. The second
-        errs less while it plays, the first knows sooner. Neither looks further ahead than one
-        attempt, so neither is the least number of errors that is possible.
+        ``information``: the attempt with the most expected information, ties broken by the
+        probability of acceptance; ``success``: the reverse. The second makes fewer errors while it
+        plays, the first identifies the rule sooner. Neither looks ahead further than one attempt,
+        so neither attains the smallest possible number of errors.
 
     Raises
     ------

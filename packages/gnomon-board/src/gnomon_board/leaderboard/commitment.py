@@ -66,7 +66,7 @@ class RevealedRule(BaseModel):
 class Reveal(BaseModel):
     """What a season publishes at its end, as the record at its address under ``/api`` has it.
 
-    Parameters
+    Attributes
     ----------
     name : str
         Of the season.

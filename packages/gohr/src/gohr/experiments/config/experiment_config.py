@@ -75,6 +75,9 @@ class ExperimentConfig(BaseModel):
         whose settings are taken, or ``{"kind": ..., "name": ..., setting: value, ...}``, where
         ``"grid": {setting: [value, ...], ...}`` stands for a learner of each combination; and
         ``"all"`` for every kind that needs no setting and is not shown the rule.
+
+    Other Parameters
+    ----------------
     trials : int
         Number of trials of each learner on each rule; a trial is a learner from scratch.
     episodes : int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -33,7 +34,10 @@ def column_of(values: Iterable[Any], name: str) -> Column:
     if bool in kinds and all(value is None or isinstance(value, bool) for value in found):
         return Texts.of([None if value is None else str(value).lower() for value in found])
     if all(hasattr(x, "__float__") and not isinstance(x, str) for x in found if x is not None):
-        return np.array([np.nan if value is None else float(value) for value in found])
+        try:
+            return np.array([np.nan if value is None else float(value) for value in found])
+        except (OverflowError, ValueError):
+            raise ScoreDataError(f"column {name!r}: expected numbers of at most 1e308") from None
     value: Any
     for value in found:
         if isinstance(value, list | dict | tuple | set | bytes) or np.ndim(value) > 0:
@@ -53,7 +57,13 @@ def rows_of_records(records: Iterable[Mapping[str, Any]]) -> Rows:
 
 def rows_of_columns(columns: Mapping[Any, Iterable[Any]]) -> Rows:
     """Return the rows of columns of any kind, by their names."""
+    _check_different(columns)
     return Rows({str(name): _column(values, str(name)) for name, values in columns.items()})
+
+
+def _check_different(names: Iterable[Any]) -> None:
+    if twice := [name for name, n in Counter(map(str, names)).items() if n > 1]:
+        raise ScoreDataError(f"expected columns of different names, found {twice[0]!r} twice")
 
 
 def rows_of_frame(frame: Any) -> Rows:
@@ -78,6 +88,7 @@ def rows_of_frame(frame: Any) -> Rows:
             "expected a ScoreTable, a path, a data frame, a mapping of columns, or one array "
             f"(runs, tasks) for each algorithm; found {found}"
         )
+    _check_different(names)
     return rows_of_columns({name: frame[name] for name in names})
 
 
@@ -92,8 +103,15 @@ def _rows_of_pandas(frame: Any) -> Rows:
             f"expected one row of headings, found {frame.columns.nlevels} levels: pass "
             "frame.stack(...).reset_index(), or one heading for each column"
         )
+    _check_different(frame.columns)
     levels = [frame.index.get_level_values(at) for at in range(frame.index.nlevels)]
     columns = {str(x.name): x for x in levels if x.name is not None}
+    for name, level in columns.items():
+        if name in frame.columns and not frame.set_index(name).index.equals(level):
+            raise ScoreDataError(
+                f"expected {name!r} as a column or as a level of the index, found both, and they "
+                "differ"
+            )
     if levels[0].name is None and not hasattr(levels[0], "step") and "" not in frame.columns:
         first = _column(levels[0], "")
         columns = ({"": first} if isinstance(first, Texts) else {}) | columns
@@ -129,8 +147,13 @@ def _rows_of_array(
 ) -> Rows:
     """Return the rows of one array; arrays of one shape share their columns of tasks and runs."""
     try:
-        x = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
+        if isinstance(scores, np.ma.MaskedArray):
+            scores = np.ma.filled(scores.astype(np.float64), np.nan)
+        x = np.asarray(scores)
+        if x.dtype.kind in "cmM":  # NumPy would drop the imaginary part, and the unit of time
+            raise TypeError
+        x = x.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
         raise ScoreDataError(f"{algorithm}: expected an array of numbers (runs, tasks)") from None
     if x.ndim not in (2, 3):
         raise ScoreDataError(f"{algorithm}: expected shape (runs, tasks), found {x.shape}")
@@ -160,6 +183,8 @@ def _column(values: Any, name: str) -> Column:
     """Return a column of a data frame, an array or a list."""
     if isinstance(values, Texts):
         return values
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()  # None where it is masked
     array = values if isinstance(values, np.ndarray) else _numbers_of(values)
     if array is not None and array.dtype.kind == "U" and array.ndim == 1:
         # As Python strings all rows at once would take ten times the memory.

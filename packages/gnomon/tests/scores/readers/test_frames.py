@@ -132,3 +132,31 @@ def test_summaries_in_memory(tmp_path):
     assert columns.n_runs.tolist() == [[2.0], [2.0]]
     for table in (summary, tmp_path / "means.csv"):
         assert [row.value for row in gn.estimate(table, "mean")] == [2.0, 4.5]
+
+
+PANDAS = pd.DataFrame({"algorithm": ["a", "b"], "task": ["x", "x"], "score": [1.0, 2.0]})
+DIFFERENT = "expected columns of different names, found "
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        (pd.concat([PANDAS, PANDAS[["task"]]], axis=1), f"{DIFFERENT}'task' twice"),
+        (PANDAS.assign(**{"1": 0}).assign(**{"x": 0}).rename(columns={"x": 1}), DIFFERENT),
+        (PANDAS.set_index(pd.Index(["c", "d"], name="algorithm")), "found both, and they differ"),
+        (PANDAS.assign(score=pd.Series([10**400, 2.5], dtype=object)), "numbers of at most 1e308"),
+        ({"a": [[10**400, 1]]}, "a: expected an array of numbers"),
+        ({"a": np.ones((2, 2), complex)}, "a: expected an array of numbers"),
+        ({"a": np.array([["2020-01-01"]], "M8[D]")}, "a: expected an array of numbers"),
+    ],
+)
+def test_what_has_two_readings_or_is_no_number_is_refused(scores, said):
+    with pytest.raises(ScoreDataError, match=said):
+        read_scores(scores)
+
+
+def test_masked_scores_are_missing():
+    masked = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 1], [0, 0]])
+    np.testing.assert_array_equal(read_scores({"a": masked}).rows["score"], [1, np.nan, 3, 4])
+    columns = {"algorithm": ["a", "a"], "task": ["x", "x"], "run": [0, 1], "score": masked[0]}
+    np.testing.assert_array_equal(read_scores(columns).rows["score"], [1, np.nan])

@@ -82,6 +82,13 @@ REFUSED = {
         "algorithm,variable,value\nppo,pong,1\nppo,ant,2\n",
         "missing columns 'task', 'score'",
     ),
+    "checksum.csv.gz": (gzip.compress((HEADER + ROWS).encode())[:-8] + bytes(8), "are damaged"),
+    "behind.csv.gz": (gzip.compress((HEADER + ROWS).encode()) + b"x", "packed data are damaged"),
+    "odd.csv": ((HEADER + ROWS).encode("utf-16") + b"x", "expected UTF-16 text"),
+    "some wide.csv": ("algorithm,pong\nppo,50%\ndqn,0.6\n", "found '50%' and '0.6'"),
+    "one key.json": ('{"ppo": {"pong": [1]}, "ppo": {"pong": [2]}}', "found 'ppo' twice"),
+    "large.json": ('{"ppo": {"pong": [1, 1%s]}}' % ("0" * 400), "numbers of at most 1e308"),
+    "many.csv": (",".join(f"c{i}" for i in range(30_000)) + "\n" + "1," * 29_999 + "1\n", "c0"),
     "values.json": (FRAME.to_json(orient="values"), "the nearest format is records"),
 }
 

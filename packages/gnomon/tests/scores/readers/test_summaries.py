@@ -80,7 +80,7 @@ def test_what_is_no_text(tmp_path, read):
     for path in (tmp_path / "scores.csv", tmp_path):
         with pytest.raises(
             ScoreDataError,
-            match=r"expected (JSON;|UTF-8 text|a file of scores|files named results)",
+            match=r"expected (JSON;|UTF-(8|16) text|a file of scores|files named results)",
         ) as error:
             read(path)
         assert str(path) in str(error.value)

@@ -175,7 +175,7 @@ def _inclusive(name: str, value: int | Sequence[int], least: int, most: int) -> 
     if low > high:
         raise ValueError(f"{name}: expected (least, most), the lesser first, found {[low, high]}")
     if not least <= low <= high <= most:
-        found = low if low == high else [low, high]
+        found = shortened(str(low if low == high else [low, high]))
         raise ValueError(f"{name}: expected between {least} and {most}, found {found}")
     return low, high
 

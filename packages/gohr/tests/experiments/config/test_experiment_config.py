@@ -146,7 +146,7 @@ def changed(old: str, new: str) -> str:
         ),
         (
             changed("seed = 7", "seed = true"),
-            "field 'seed': expected a whole number of at least 0; found True",
+            "field 'seed': expected a whole number of at least 0 and below 2**63; found True",
         ),
         (
             changed('rules = ["clockwise"', 'rules = [3, "clockwise"'),
@@ -293,6 +293,13 @@ def test_limits_decide_nothing_that_is_played():
     assert bound.hash == free.hash
     assert bound != free
     assert ExperimentConfig.from_record(bound.to_record()) == bound
-    for wrong in ({"trial_timeout_s": 0}, {"trial_memory_mb": 1.5}):
-        with pytest.raises(ConfigError, match=r"field 'trial_\w+': expected a"):
+    for wrong in (
+        {"trial_timeout_s": 0},
+        {"trial_timeout_s": True},
+        {"trial_timeout_s": "2"},
+        {"trial_memory_mb": 1.5},
+        {"trial_memory_mb": 10**5000},
+        {"seed": 2**63},
+    ):
+        with pytest.raises(ConfigError, match=r"field '\w+': expected a"):
             ExperimentConfig("x", ["clockwise"], ["uniform"], **wrong)

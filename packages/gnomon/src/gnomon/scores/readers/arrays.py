@@ -41,6 +41,8 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
         rows = tidy_rows(Rows.joined(parts), Origin(), {})
     except ScoreDataError as error:
         raise origin.error(str(error).removeprefix(f"{source}: ")) from None
+    except OverflowError:
+        raise origin.error("expected numbers of at most 1e308") from None
     metric, about = wanted.metric or "score", origin.provenance("arrays")
     return ScoreTable(rows, metric, None, wanted.is_higher_better, about)
 

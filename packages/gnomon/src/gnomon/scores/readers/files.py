@@ -13,6 +13,7 @@ import math
 import re
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -31,8 +32,8 @@ PARQUET = (".parquet", ".pq")
 _LONGEST_HEADER = 1_000_000
 #: As many lines are looked at for a header.
 _MOST_LINES_BEFORE = 100
-#: Number of rows that are read at a time; the first block determines which columns are numeric.
-_GLANCE, _CHUNK = 100, 200_000
+#: Rows that determine which columns are numeric; most rows and fields that are read at a time.
+_GLANCE, _CHUNK, _MOST_FIELDS = 100, 200_000, 20_000_000
 #: Texts of items may be long; the module has a limit for all of the process.
 csv.field_size_limit(2**31 - 1)
 _OTHER_SEPARATORS = (";", "\t", ",")
@@ -195,6 +196,7 @@ def _loaded(
         elif has_gaps:
             converters[at] = _parser(at, bad)
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in names]
+    n_rows = max(1, min(_CHUNK, _MOST_FIELDS // len(names)))  # NumPy allocates all of them
     with opened(path) as file, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "(?s).*contained no data")
         for _ in range(header):
@@ -202,7 +204,7 @@ def _loaded(
         while True:
             x = np.loadtxt(
                 file, delimiter=separator, quotechar='"', comments=None, encoding="utf-8",
-                converters=converters, ndmin=2, max_rows=_CHUNK,
+                converters=converters, ndmin=2, max_rows=n_rows,
             )  # fmt: skip
             if not x.size:
                 break
@@ -276,7 +278,7 @@ def _beginning(path: Path) -> tuple[int, str, str]:
     try:
         with opened(path) as file:
             lines = [file.readline(_LONGEST_HEADER) for _ in range(_MOST_LINES_BEFORE)]
-    except (UnicodeError, EOFError, zlib.error):
+    except (UnicodeError, EOFError, zlib.error, gzip.BadGzipFile):
         with path.open(errors="replace") as file:
             lines = [file.readline(_LONGEST_HEADER)]
     n = 0
@@ -328,6 +330,14 @@ def reported_numbers(raw: Rows, column: str, origin: Origin) -> npt.NDArray[np.f
     if None in found:
         at = found.index(None)
         raise origin.error_at([at], column, f"expected a number, found {cells[at]!r}")
+    signed = ["%" in str(cell) for cell, x in zip(cells, found, strict=True) if x == x]
+    if any(signed) and not all(signed):
+        rows = [row for row, x in enumerate(found) if x == x]
+        one, other = (rows[signed.index(sign)] for sign in (True, False))
+        texts = f"found {cells[one]!r} and {cells[other]!r}"
+        raise origin.error_at(
+            [one, other], column, f"expected a sign of per cent on every score or on none, {texts}"
+        )
     return np.array(found, np.float64)
 
 
@@ -399,7 +409,7 @@ class _Records:
             raise self.error(line, "expected text, found a null byte")
         end = line + sum(name.count("\n") for name in names)
         names = [name.strip() for name in names]
-        twice = [name for at, name in enumerate(names) if name and name in names[:at]]
+        twice = [name for name, n in Counter(filter(None, names)).items() if n > 1]
         if twice:
             raise self.error(line, f"expected columns of different names, found {twice[0]!r} twice")
         if len(names) == 1 and "|" in names[0]:
@@ -426,6 +436,8 @@ class _Records:
 
     def _not_utf8(self) -> ScoreDataError:
         data = content_of(self._path)
+        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return ScoreDataError(f"{self._path}: expected UTF-16 text, found damaged text")
         try:
             data.decode()
         except UnicodeDecodeError as error:

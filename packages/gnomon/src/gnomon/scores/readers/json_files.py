@@ -15,16 +15,30 @@ from gnomon.scores.readers.files import content_of, ending, opened
 
 #: Endings of files with a JSON object in each line.
 JSON_LINES = (".jsonl", ".ndjson")
-_DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"\s*")
 #: Number of characters of a large JSON file that are read at a time.
 _PART = 1_000_000
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; of two values of one key the last would replace the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ScoreDataError(f"expected different keys in an object, found {twice[:60]!r} twice")
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
 def json_of(data: bytes, name: str) -> Any:
     """Return what JSON text holds; `name` is what a message calls it."""
     try:
-        return json.loads(data)
+        return json.loads(data, object_pairs_hook=_object)
+    except ScoreDataError as error:
+        raise ScoreDataError(f"{name}: {error}") from None
     except (ValueError, RecursionError) as error:
         raise _no_json(error, name) from None
 
@@ -108,6 +122,8 @@ class JsonParts:
                 self._take("}", "Expecting property name enclosed in double quotes")
             except (ValueError, RecursionError) as error:
                 raise _no_json(error, str(self._path)) from None
+            except ScoreDataError as error:
+                raise ScoreDataError(f"{self._path}: {error}") from None
 
     def _list(self) -> Iterator[Any]:
         self._take("[")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import (
     BaseModel,
     ConfigDict,
+    FailFast,
     Field,
     InstanceOf,
     ValidationError,
@@ -120,16 +121,16 @@ class ExperimentConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: Name
-    rules: Annotated[tuple[RuleEntry, ...], Field(min_length=1)]
-    learners: Annotated[tuple[LearnerEntry, ...], Field(min_length=1)]
+    rules: Annotated[tuple[RuleEntry, ...], Field(min_length=1), FailFast()]
+    learners: Annotated[tuple[LearnerEntry, ...], Field(min_length=1), FailFast()]
     trials: Count = 20
     episodes: Count = 200
     horizon: Count = 100
-    seed: Annotated[int, Field(strict=True, ge=0)] = 0
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = 0
     board: InstanceOf[BoardSpec] = DEFAULT_SPEC
     predefined: InstanceOf[PredefinedBoards] | InstanceOf[RecordedBoards] | None = None
     baseline: Name | None = None
-    trial_timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    trial_timeout_s: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = None
     trial_memory_mb: Count | None = None
 
     def __init__(

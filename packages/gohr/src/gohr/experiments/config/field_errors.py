@@ -29,7 +29,7 @@ _EXPECTED = {
     "trials": _COUNT,
     "episodes": _COUNT,
     "horizon": _COUNT,
-    "seed": "a whole number of at least 0",
+    "seed": "a whole number of at least 0 and below 2**63",
     "board": "a table, [board]",
     "board.pieces": _RANGE,
     "board.shapes": _RANGE,
@@ -66,9 +66,11 @@ def first_in_words(errors: ValidationError, *within: str) -> ConfigError:
         return ConfigError(f"{_field(path)}{UnknownNameError('field', str(step), known)}")
     if error["type"] == "missing":
         return ConfigError(f"{_field(path[:-1])}missing field {path[-1]}; expected {expected}")
-    return ConfigError(
-        f"{_field(path)}expected {expected}; found {shortened(repr(error['input']))}"
-    )
+    try:
+        found = shortened(repr(error["input"]))
+    except ValueError:
+        found = "a whole number too long to show"
+    return ConfigError(f"{_field(path)}expected {expected}; found {found}")
 
 
 def _field(path: list[str]) -> str:

@@ -81,6 +81,8 @@ def read_log(
                 raise ConfigError(f"expected at most {max_bytes} bytes unpacked, found {n_bytes}")
             for member in members:
                 name = member.filename
+                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise ValueError("expected a member packed by deflate or not at all")
                 rule, _, number = name.rpartition("/")
                 key = rule, int(number)
                 if key in trials:

@@ -24,7 +24,7 @@ ANY = "(*,*,*,*,*)"
         ('(*,*,*,[1,["t"]],1)', 12, "error", "order 't' does not exist", "write 'T'"),
         ("(postpos:Nowhere)", 10, "error", "order 'Nowhere' does not exist", "known: B, Farthest"),
         ("Order X=[1]\n()", 1, "warning", "order 'X' is not used", "remove it"),
-        ("Order X=[1,y]\n(pos:X)", 1, "warning", "in the order 'X' is no cell", "1 to 36"),
+        ("Order X=[1,y]\n(pos:X)", 1, "warning", "in the order 'X' is not a cell", "1 to 36"),
         ("Order X=[1]\nOrder X=[2]\n(pos:X)", 1, "warning", "defined again below", "another name"),
         ("Order T=[1]\n(pos:T)", 1, "note", "hides the built-in order", "another name"),
         ("Order X=[1]\n(pos:X)", 1, "note", "does not list 35 of the 36 cells", "list them"),
@@ -65,7 +65,7 @@ ANY = "(*,*,*,*,*)"
         ("(*,*,a/b,*,1)", 6, "warning", "'a/b' is arithmetic", 'in quotes: "a/b"'),
         ("(*,*,*,[1,37],1)", 11, "warning", "there is no cell 37", "36 at the top right"),
         ("(*,*,*,*,4)", 10, "note", "and 4 means 0", "write 0"),
-        ('(*,*,*,*,[1,"2"])', 13, "warning", '"2" is no bucket', "without quotes"),
+        ('(*,*,*,*,[1,"2"])', 13, "warning", '"2" is not a bucket', "without quotes"),
         # tags
         ("# tags: memry, own\n()", 9, "note", "the tag 'memry' is not a known one", "'memory'"),
         ("# tags: own, one-buckt\n()", 14, "note", "the tag 'one-buckt' is not", "'one-bucket'"),
@@ -75,19 +75,19 @@ ANY = "(*,*,*,*,*)"
         ("(*,*,*,*,[0,p%0])", 13, "warning", "'p%0' divides by zero", "another number"),
         ("(*,star,*,*,0) (*,star,*,*,0)", 16, "warning", "repeats an earlier one", "remove it"),
         # atoms and lines that do nothing
-        ("(0,*,*,*,1)", 1, "warning", "never accepts anything, for its count is 0", "remove it"),
-        ("(*,*,*,*,1/0)", 1, "warning", "for its buckets never have a value", "remove it"),
+        ("(0,*,*,*,1)", 1, "warning", "never accepts anything, since its count is 0", "remove it"),
+        ("(*,*,*,*,1/0)", 1, "warning", "since its buckets never have a value", "remove it"),
         *(
             (
                 f"(*,*,*,*,{buckets})",
                 1,
                 "warning",
-                "for its buckets never have a value",
+                "since its buckets never have a value",
                 "remove it",
             )
             for buckets in ("last", "[this]", "q.color", "q.pos", "5>6")
         ),
-        ("(code:!this)", 1, "warning", "for its code never has a value", "remove it"),
+        ("(code:!this)", 1, "warning", "since its code never has a value", "remove it"),
         ("(pos:[1,2],pos:3)", 1, "warning", "no cell is in all of its positions", "remove it"),
         (f"0 {ANY}", 1, "warning", "the line never accepts anything", "another count"),
         (f"(1,*,*,*,0)\n{ANY}\n()", 1, "warning", "rule line 3 is never reached", "line 2 a count"),

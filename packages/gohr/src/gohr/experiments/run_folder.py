@@ -110,7 +110,7 @@ class RunFolder:
         experiment = store.value("experiment")
         if experiment is None:
             raise DamagedRunError(
-                f"{store.path}: damaged: the experiment cannot be read; the same gohr run mends it"
+                f"{store.path}: damaged: the experiment is unreadable; the same gohr run repairs it"
             )
         version = str(experiment["gnomon"])
         if experiment["format"] != FORMAT:

@@ -306,7 +306,7 @@ class RunStore:
                 if code == sqlite3.SQLITE_IOERR:
                     what = "the disk is full, or cannot be read or written"
                 raise RunFolderError(
-                    f"{self.path}: {what}; what was played is kept, and the same gohr run goes on"
+                    f"{self.path}: {what}; the attempts are kept; the same gohr run continues"
                 ) from None
             # It may quote the whole schema, line by line.
             what = shortened(" ".join(str(error).split()), 200)

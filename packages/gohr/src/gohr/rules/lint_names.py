@@ -185,7 +185,7 @@ def _lower_case(texts: Iterable[Text]) -> Iterator[Finding]:
             yield Finding.at(
                 text.span,
                 "warning",
-                f"{text} equals no shape and no colour, for their names are in capitals here",
+                f"{text} equals no shape and no colour, since their names are in capitals here",
                 f'write "{text.value.upper()}" (pieces with properties keep their case)',
             )
 
@@ -214,7 +214,7 @@ def paper_words(rule_set: RuleSet, text: str) -> Iterator[Finding]:
             yield Finding.at(
                 node.span,
                 "note",
-                f"'{word}' is the paper's spelling; to the reference game server it means nothing",
+                f"'{word}' is the paper's spelling; the reference game server does not know it",
                 f"write '{node.parts[0]}' if the rule is to be played there",
             )
 

@@ -68,8 +68,8 @@ def lint(
     --------
     >>> for finding in lint(parse("(*,*,*,Furthest,near)")):
     ...     print(finding)
-    line 1, column 1: warning: the atom never accepts anything, for its buckets never have a value;
-    mend or remove it
+    line 1, column 1: warning: the atom never accepts anything, since its buckets never have a
+    value; correct or remove it
     line 1, column 8: error: the order 'Furthest' does not exist, which stops the game; write
     'Farthest'
     line 1, column 17: warning: the variable 'near' does not exist, so it never has a value; write
@@ -147,7 +147,7 @@ def _order_findings(rule_set: RuleSet) -> Iterator[Finding]:
             yield Finding.at(
                 order.span,
                 "warning",
-                f"the order '{order.name}' is defined again below, and only that counts",
+                f"the order '{order.name}' is defined again below, and only the last one counts",
                 "give one of them another name",
             )
         if order.name not in used:
@@ -161,7 +161,7 @@ def _order_findings(rule_set: RuleSet) -> Iterator[Finding]:
             yield Finding.at(
                 order.span,
                 "warning",
-                f"something in the order '{order.name}' is no cell, and is passed over",
+                f"something in the order '{order.name}' is not a cell and is ignored",
                 "list numbers from 1 to 36, and lists of them",
             )
         if order.name in BUILT_IN_ORDERS:
@@ -245,7 +245,7 @@ def _bucket_findings(atom: Atom) -> Iterator[Finding]:
             )
         elif isinstance(node, Text):
             yield Finding.at(
-                node.span, "warning", f"{node} is no bucket", "write a number without quotes"
+                node.span, "warning", f"{node} is not a bucket", "write a number without quotes"
             )
 
 
@@ -254,7 +254,7 @@ def _idle_findings(atom: Atom) -> Iterator[Finding]:
         yield Finding.at(
             atom.span,
             "warning",
-            f"the atom never accepts anything, for {reason}",
+            f"the atom never accepts anything, since {reason}",
             "correct or remove it",
         )
         return
@@ -298,7 +298,7 @@ def _line_findings(rule_set: RuleSet) -> Iterator[Finding]:
             yield Finding.at(
                 line.span,
                 "warning",
-                "the line never accepts anything, for its count is 0",
+                "the line never accepts anything, since its count is 0",
                 "remove it, or give it another count",
             )
         seen: set[Atom] = set()
@@ -316,7 +316,7 @@ def _line_findings(rule_set: RuleSet) -> Iterator[Finding]:
             yield Finding.at(
                 rule_set.lines[index + 1].span,
                 "warning",
-                f"rule line {index + 2} is never reached, for line {index + 1} accepts something "
+                f"rule line {index + 2} is never reached, since line {index + 1} accepts something "
                 "as long as there are pieces",
                 f"give line {index + 1} a count, or remove what follows it",
             )

@@ -58,11 +58,11 @@ def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
     figures = [
         Figure(
             f"median-curves-{stem}",
-            f"{learner}: how errors add up",
+            f"{learner}: cumulated errors",
             f"Median over trials of the errors so far, with {percent(findings.level)} bootstrap "
-            "bands for each episode. Where a curve goes flat, no more errors are made; at its end "
-            "stands the median TCE.",
-            f"Median cumulated errors of {learner} by episode, one curve a rule. At the end: "
+            "bands for each episode. Where a curve is flat, the learner makes no more errors; "
+            "at its end stands the median TCE.",
+            f"Median cumulated errors of {learner} by episode, one curve per rule. At the end: "
             + joined([f"{rule} {x.tce}" for rule, x in played.items()])
             + ".",
             lambda: drawing_of(median_curves(curves, series=series)),
@@ -71,10 +71,10 @@ def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
         Figure(
             f"boxes-{stem}",
             f"{learner}: every trial's errors",
-            "Terminal cumulated errors: a dot a trial, the box from the first to the third "
+            "Terminal cumulated errors: one dot per trial, the box from the first to the third "
             "quartile, the bar at the median, whiskers to the last trial within 1.5 "
             "interquartile ranges. Hardest rule on top.",
-            f"Box plots of the terminal cumulated errors of {learner}, one row a rule.",
+            f"Box plots of the terminal cumulated errors of {learner}, one row per rule.",
             lambda: drawing_of(box_plots(ends, series=series)),
             box_rows(ends, {"learner": learner}),
         ),
@@ -109,9 +109,9 @@ def rule_figures(findings: Findings, rule: str) -> list[Figure]:
     return [
         Figure(
             f"learners-{_stem(findings, rule=rule)}",
-            f"{rule}: learner by learner",
+            f"{rule}: comparison of learners",
             f"Median cumulated errors with {percent(findings.level)} bootstrap bands.",
-            f"Median cumulated errors on {rule} by episode, one curve a learner. At the end: "
+            f"Median cumulated errors on {rule} by episode, one curve per learner. At the end: "
             + joined([f"{x.learner} {x.tce}" for x in played])
             + ".",
             lambda: drawing_of(median_curves(curves, series=series)),

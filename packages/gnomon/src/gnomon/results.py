@@ -273,7 +273,7 @@ class Results(Sequence[R_co], Generic[R_co]):
         return self.columns or (list(rows[0]) if rows else [])
 
 
-def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
+def generator(rng: np.random.Generator | int | None = None) -> np.random.Generator:
     """Return a generator as it is, or a new one of that seed; 0 if none is named."""
     import numpy as np
 

@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError, UnknownNameError
+from gohr import load_rule, parse, play
 from gohr.errors import ConfigError
-from gohr.game import DEFAULT_SPEC, BoardSpec
-from gohr.learners import Learner, LinearDQN, available_learners, learner_kinds, make_learner
+from gohr.game import DEFAULT_SPEC, BoardSpec, draw_boards, find_stalemate
+from gohr.learners import (
+    Learner,
+    LinearDQN,
+    Uniform,
+    available_learners,
+    learner_kinds,
+    make_learner,
+)
+from gohr.rules import draw_rule, load_template
 
 #: What some kinds cannot do without.
 NEEDED = {"process": {"command": "some program"}}
@@ -32,6 +41,27 @@ def test_what_is_needed_is_asked_for(kind):
     (name,) = NEEDED[kind]
     with pytest.raises(ConfigError, match=f"learner '{kind}': {name}: expected .*, found ''"):
         make(kind)
+
+
+def test_a_seed_is_taken_for_its_generator_and_is_0_by_default():
+    def attempts(boards, learner):
+        return play(boards, learner, load_rule("clockwise")).actions.tolist()
+
+    def rng():
+        return np.random.default_rng(1)
+
+    boards = draw_boards(3, rng=1)
+    assert (boards == draw_boards(3, rng=rng())).all()
+    assert (draw_boards(3) == draw_boards(3, rng=0)).all()
+    for kind in ("uniform", "frugal", "tabular_q", "ideal"):
+        seeded = attempts(boards, make_learner(kind, DEFAULT_SPEC, rng=1))
+        assert seeded == attempts(boards, make_learner(kind, DEFAULT_SPEC, rng=rng()))
+    assert attempts(boards, Uniform(rng=1)) == attempts(boards, Uniform(rng=rng()))
+    assert attempts(boards, Uniform()) == attempts(boards, Uniform(rng=0))
+    template = load_template("cycle-of-two")
+    assert draw_rule(template, rng=1) == draw_rule(template, rng=rng())
+    stuck = parse("(*,[star,circle,square],*,*,0)")
+    assert find_stalemate(stuck, rng=1) == find_stalemate(stuck, rng=rng())
 
 
 def test_settings_arrive():

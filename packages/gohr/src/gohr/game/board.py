@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import UnknownNameError, shortened
+from gnomon.results import generator
 from gohr.errors import NotCompilableError
 
 # NumPy is imported where it is used: counting the trials of a run needs no arrays.
@@ -258,7 +259,7 @@ def nearest_bucket(pos: int) -> int:
 
 
 def draw_boards(
-    n_boards: int, spec: BoardSpec = DEFAULT_SPEC, *, rng: np.random.Generator
+    n_boards: int, spec: BoardSpec = DEFAULT_SPEC, *, rng: np.random.Generator | int = 0
 ) -> npt.NDArray[np.uint8]:
     """Draw random boards, with the distribution of the game's own generator.
 
@@ -275,9 +276,9 @@ def draw_boards(
         Number of boards.
     spec : BoardSpec
         Numbers of pieces, shapes and colours.
-    rng : numpy.random.Generator
-        The only source of randomness. Drawing ``m`` and then ``n`` boards gives the same boards as
-        drawing ``m + n``.
+    rng : numpy.random.Generator or int
+        The only source of randomness, or its seed. Drawing ``m`` and then ``n`` boards from one
+        generator gives the same boards as drawing ``m + n``.
 
     Returns
     -------
@@ -291,8 +292,7 @@ def draw_boards(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> boards = draw_boards(3, rng=np.random.default_rng(0))
+    >>> boards = draw_boards(3, rng=1)
     >>> boards.shape, (boards > 0).sum(axis=1).tolist()
     ((3, 36), [9, 9, 9])
     """
@@ -316,5 +316,5 @@ def draw_boards(
     width = 3 + 3 * spec.pieces[1] + 2 * (spec.shapes[1] + spec.colors[1])
     # A person's game needs few boards, for which loading Numba would not pay.
     fill = deal if n_boards <= 20 else compiled_deal()
-    fill(rng.random((n_boards, width)), numbers, boards)
+    fill(generator(rng).random((n_boards, width)), numbers, boards)
     return boards

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.results import generator
 from gohr.game.board import (
     DEFAULT_SPEC,
     N_BUCKETS,
@@ -139,7 +140,7 @@ def equivalent(
     n_boards : int
         Number of random boards, at least 0; a hundredth of it if a rule does not compile.
     rng : numpy.random.Generator or int
-        Draws the boards and moves.
+        Draws the boards and moves, or is the seed for them.
 
     Returns
     -------
@@ -183,7 +184,7 @@ def equivalent(
         if found is not None:
             return pair.told(*found, n_searched, n_looked)
         n_searched = n_pieces
-    rng, exact = np.random.default_rng(rng), n_searched == spec.pieces[1]
+    rng, exact = generator(rng), n_searched == spec.pieces[1]
     left = 0 if exact else n_boards // pair.slower
     while left > 0:
         some = draw_boards(min(left, _TOGETHER), spec, rng=rng)

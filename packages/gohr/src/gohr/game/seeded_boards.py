@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError, counted
+from gnomon.results import generator
 from gohr.game.board import COLORS, N_CELLS, SHAPES, Board, BoardSpec, Piece, draw_boards
 from gohr.game.reference import ReferenceGame
 from gohr.rules.syntax import ListOf, Number, RuleLine, RuleSet
@@ -31,7 +32,7 @@ class BoardConditions:
     --------
     >>> import gohr
     >>> has_star = BoardConditions(gohr.parse("(shape:star)"))
-    >>> boards = has_star.draw(2, gohr.BoardSpec(), testing=True, rng=np.random.default_rng(0))
+    >>> boards = has_star.draw(2, gohr.BoardSpec(), testing=True)
     >>> has_star.suits(Board.from_codes(boards[0], gohr.BoardSpec()), testing=True)
     True
     """
@@ -49,13 +50,14 @@ class BoardConditions:
         return any(_meeting(atoms, board) for atoms in self._lines) == testing
 
     def draw(
-        self, n_boards: int, spec: BoardSpec, *, testing: bool, rng: np.random.Generator
+        self, n_boards: int, spec: BoardSpec, *, testing: bool, rng: np.random.Generator | int = 0
     ) -> npt.NDArray[np.uint8]:
         """Draw boards by rejection until ``n_boards`` qualify, shape (n_boards, 36).
 
         Raises GnomonError: too few of very many do.
         """
         found: list[npt.NDArray[np.uint8]] = []
+        rng = generator(rng)
         for _ in range(n_boards * _MOST_DRAWN):
             (codes,) = draw_boards(1, spec, rng=rng)
             if self.suits(Board.from_codes(codes, spec), testing=testing):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.errors import counted
+from gnomon.results import generator
 from gohr.game.board import COLORS, N_CELLS, SHAPES, Board, Piece
 from gohr.game.reference import STALEMATE, Move, ReferenceGame
 from gohr.rules.orders import BUILT_IN_ORDERS
@@ -77,7 +78,7 @@ def find_stalemate(
     colors: Sequence[str] | None = None,
     max_pieces: int = 9,
     max_states: int = 4_000,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int = 0,
 ) -> StalemateSearch:
     """Search for a board, as small as possible, on which a rule can get stuck.
 
@@ -97,9 +98,9 @@ def find_stalemate(
     max_states : int, optional
         Number of states of play to look at, at most, in each of the two parts. One takes a
         fraction of a millisecond.
-    rng : numpy.random.Generator, optional
-        Draws the random boards and the moves on them; a fixed one by default, so that the same
-        rule always gives the same answer.
+    rng : numpy.random.Generator or int
+        Draws the random boards and the moves on them, or is the seed for them; with a seed the
+        same rule always gives the same answer.
 
     Returns
     -------
@@ -136,7 +137,7 @@ def find_stalemate(
     except _OutOfStates:
         pass
     search = _Search(rule_set, max_states)
-    rng = rng or np.random.default_rng(0)
+    rng = generator(rng)
     for board in _random_boards(shapes, colors, max_pieces, max_states // 20, rng):
         n_boards += 1
         moves = random_way(rule_set, board, rng)
@@ -310,7 +311,7 @@ class _Search:
 
 
 def random_way(
-    rule_set: RuleSet, board: Board, rng: np.random.Generator
+    rule_set: RuleSet, board: Board, rng: np.random.Generator | int = 0
 ) -> tuple[Move, ...] | None:
     """Play accepted moves at random to the end.
 
@@ -318,10 +319,10 @@ def random_way(
     --------
     >>> import gohr
     >>> board = Board((Piece(0, 1, "STAR", "RED"), Piece(1, 2, "SQUARE", "RED")))
-    >>> random_way(gohr.parse("(shape:star, bucket:0)"), board, np.random.default_rng(0))
+    >>> random_way(gohr.parse("(shape:star, bucket:0)"), board)
     ((0, 0),)
     """
-    game = ReferenceGame(rule_set, board)
+    game, rng = ReferenceGame(rule_set, board), generator(rng)
     moves: list[Move] = []
     while legal := game.legal_moves():
         moves.append(legal[int(rng.integers(len(legal)))])

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from gnomon.results import generator
 from gohr.game.board import DEFAULT_SPEC, BoardSpec
 from gohr.learners.settings import check_settings
 from gohr.playing import Observation as Observation
@@ -40,8 +41,8 @@ class Learner(ABC):
     ----------
     board_spec : BoardSpec
         How boards are drawn; the palettes define the codes of a board.
-    rng : numpy.random.Generator
-        The only source of randomness, and the learner's own.
+    rng : numpy.random.Generator or int
+        The only source of randomness, and the learner's own; or its seed.
 
     Attributes
     ----------
@@ -75,13 +76,14 @@ class Learner(ABC):
     """
 
     board_spec: BoardSpec = field(default=DEFAULT_SPEC, repr=False)
-    rng: np.random.Generator = field(kw_only=True, repr=False)
+    rng: np.random.Generator = field(default_factory=generator, kw_only=True, repr=False)
 
     reveal: ClassVar[bool] = False
     plays_on = False  # not annotated: no field here, though a subclass may make it a setting
 
     def __post_init__(self) -> None:
         """Check the settings; a dataclass that has its own calls this one first."""
+        self.rng = generator(self.rng)
         check_settings(self)
 
     @abstractmethod

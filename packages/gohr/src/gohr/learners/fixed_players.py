@@ -40,6 +40,7 @@ class Uniform(CompiledLearner):
     functions: ClassVar[str] = "gohr.learners.uniform_kernel"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._begin(0, n_draws=1)
 
 
@@ -74,6 +75,7 @@ class Frugal(CompiledLearner):
     functions: ClassVar[str] = "gohr.learners.frugal_kernel"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._begin(np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_), n_draws=1)
 
 
@@ -100,6 +102,7 @@ class RulePlayer(Learner):
     reveal: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._draws = Draws(1, rng=self.rng)
 
     def act(self, observation: Observation) -> int:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gnomon.errors import GnomonError, UnknownNameError, visible
-from gnomon.results import Results, Row
+from gnomon.results import Results, Row, generator
 from gohr.errors import ConfigError
 from gohr.learners.settings import LearnerField, settings_of
 
@@ -274,7 +274,11 @@ def learner_version(kind: str) -> str | None:
 
 
 def make_learner(
-    kind: str | type[Learner], board_spec: BoardSpec, *, rng: np.random.Generator, **settings: Any
+    kind: str | type[Learner],
+    board_spec: BoardSpec,
+    *,
+    rng: np.random.Generator | int = 0,
+    **settings: Any,
 ) -> Learner:
     """Create a learner for one trial.
 
@@ -284,8 +288,8 @@ def make_learner(
         One of :func:`available_learners`, ``"package.module:Class"``, or the class itself.
     board_spec : BoardSpec
         How boards are drawn; a learner may depend on the palettes.
-    rng : numpy.random.Generator
-        The learner's only source of randomness, and its own.
+    rng : numpy.random.Generator or int
+        The learner's only source of randomness, and its own; or its seed.
     **settings : bool, int, float or str
         Settings that differ from their defaults; :func:`learner_kinds` lists them.
 
@@ -303,10 +307,8 @@ def make_learner(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from gohr.game import DEFAULT_SPEC
-    >>> rng = np.random.default_rng(0)
-    >>> make_learner("linear_dqn", DEFAULT_SPEC, rng=rng, gama=0.9)
+    >>> make_learner("linear_dqn", DEFAULT_SPEC, gama=0.9)
     Traceback (most recent call last):
     gohr.errors.ConfigError: learner 'linear_dqn': unknown field 'gama'; did you mean 'gamma'?
     """
@@ -321,7 +323,7 @@ def make_learner(
             if field.is_needed and name not in values:
                 raise ConfigError(f"{name}: expected {field.expected}, and found nothing")
         made = _learner_class(kind)
-        learner: Learner = made(board_spec, rng=rng, **values)
+        learner: Learner = made(board_spec, rng=generator(rng), **values)
     except (ConfigError, UnknownNameError, ValueError) as error:
         raise ConfigError(f"learner {kind!r}: {error}") from None
     except Exception as error:

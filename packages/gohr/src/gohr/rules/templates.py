@@ -23,13 +23,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Protocol, SupportsIndex
+from typing import TYPE_CHECKING
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.files import read_text, write_atomically
+from gnomon.results import generator
 from gohr.errors import RuleSyntaxError
 from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.rules.parser import parse
+
+if TYPE_CHECKING:
+    import numpy as np
 
 #: Lists of values that have a name.
 _NAMED_VALUES: Mapping[str, tuple[str, ...]] = {
@@ -165,21 +169,17 @@ def generate(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
         yield GeneratedRule(rule_name, _parsed(_fill(read.body, values), rule_name), values)
 
 
-class Draws(Protocol):
-    """Source of random whole numbers, such as ``numpy.random.Generator``."""
-
-    def integers(self, low: int, /) -> SupportsIndex:
-        """Return one from 0 up to, and without, a number."""
-
-
-def draw_rule(template: str, *, rng: Draws, name: str = "rule") -> GeneratedRule:
+def draw_rule(
+    template: str, *, rng: np.random.Generator | int = 0, name: str = "rule"
+) -> GeneratedRule:
     """Fill the gaps of a template at random: each way that it allows is as probable as any other.
 
     Parameters
     ----------
     template : str
         As for :func:`generate`; it may make any number of rules.
-    rng : numpy.random.Generator
+    rng : numpy.random.Generator or int
+        Draws the values, or is the seed for them.
     name : str, optional
         Family of the rule of a template that does not name its rules.
 
@@ -194,11 +194,10 @@ def draw_rule(template: str, *, rng: Draws, name: str = "rule") -> GeneratedRule
 
     Examples
     --------
-    >>> import numpy as np
-    >>> draw_rule(load_template("cycle-of-two"), rng=np.random.default_rng(0)).name
+    >>> draw_rule(load_template("cycle-of-two")).name
     'b3-then-b2'
     """
-    read = _read_template(template)
+    read, rng = _read_template(template), generator(rng)
     for _ in range(_MOST_DRAWS):
         values = {gap: options[rng.integers(len(options))] for gap, options in read.gaps.items()}
         if read.allows(values):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gnomon.results import generator
 from gohr.errors import ConfigError, NotCompilableError
 from gohr.experiments.config.config_entries import Text
 from gohr.experiments.config.field_errors import first_in_words
@@ -38,10 +39,9 @@ class PredefinedBoards:
 
     Examples
     --------
-    >>> import numpy as np
     >>> easy, hard = bytes([1] + [0] * 35), bytes([1] * 36)
     >>> series = PredefinedBoards((easy, hard), "listed")
-    >>> (series.deal(3, rng=np.random.default_rng(0)) > 0).sum(axis=1).tolist()
+    >>> (series.deal(3) > 0).sum(axis=1).tolist()
     [1, 36, 1]
     """
 
@@ -76,7 +76,7 @@ class PredefinedBoards:
         """Return the boards and their order as JSON can hold them."""
         return {"boards": [list(board) for board in self.codes], "order": self.order}
 
-    def deal(self, n_boards: int, *, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+    def deal(self, n_boards: int, *, rng: np.random.Generator | int = 0) -> npt.NDArray[np.uint8]:
         """Return the codes of a trial's boards, a row each; only ``random`` uses ``rng``."""
         import numpy as np
 
@@ -84,6 +84,7 @@ class PredefinedBoards:
         deck = np.frombuffer(b"".join(self.codes), dtype=np.uint8).reshape(n, -1)
         times = -(-n_boards // n)
         if self.order == "random":
+            rng = generator(rng)
             order = np.concatenate([rng.permutation(n) for _ in range(times)])
         else:
             order = np.tile(np.arange(n), times)

@@ -29,24 +29,24 @@ def test_people_get_the_table_and_each_warning_once(capsys: pytest.CaptureFixtur
 
 def test_programs_get_the_records(capsys: pytest.CaptureFixture[str]) -> None:
     with answering("estimate", as_json=True) as answer:
-        answer.show(FOUND, latex=True)
+        answer.show(FOUND)
     whole = json.loads(capsys.readouterr().out)
     assert whole["results"] == FOUND.as_records()
     assert whole["warnings"] == ["one run only"]
 
 
 def test_papers_get_latex(capsys: pytest.CaptureFixture[str]) -> None:
-    with answering("estimate", as_json=False) as answer:
-        answer.show(FOUND, latex=True)
+    with answering("estimate", as_json=False, latex=True) as answer:
+        answer.show(FOUND)
     assert capsys.readouterr().out == FOUND.to_latex() + "\n"
 
 
 def test_results_without_a_figure_refuse_to_be_drawn(tmp_path: Path) -> None:
     with (
         pytest.raises(typer.BadParameter, match="results of estimate have no figure"),
-        answering("estimate", as_json=False) as answer,
+        answering("estimate", as_json=False, figure=tmp_path / "a.svg") as answer,
     ):
-        answer.show(FOUND, figure=tmp_path / "a.svg")
+        answer.show(FOUND)
     assert not any(tmp_path.iterdir())
 
 
@@ -54,7 +54,7 @@ def test_a_figure_of_nothing_is_not_said_to_be_written(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "none.svg"
-    with answering("estimate", as_json=False) as answer:
-        answer.show(Estimates(()), figure=path)
+    with answering("estimate", as_json=False, figure=path) as answer:
+        answer.show(Estimates(()))
     assert capsys.readouterr().out == f"nothing to draw: no {path} written\n"
     assert not path.exists()

@@ -272,7 +272,10 @@ def test_what_cannot_be_written_is_named_as_it_was_asked_for(command, folder, tm
             "x.pdf: expected a folder, or a name that ends in .html or .md; --also pdf writes each "
             "figure as PDF too",
         ),
-        (("gohr", "score", str(folder), "--out", "tce.csv"), "tce.csv: Is a directory"),
+        (
+            ("gohr", "score", str(folder), "--out", "tce.csv"),
+            "tce.csv: expected the name of a file to write; it is a folder",
+        ),
     ):
         assert command(*arguments) == (2, "", f"gohr: {message}\n")
         assert sorted(tmp_path.rglob("*")) == before
@@ -418,3 +421,21 @@ def test_a_rule_that_is_stuck_as_dealt_is_warned_of(command, tmp_path):
         said = command("gohr", *arguments)
         assert said.status == 0
         assert said.err.count(warning) == 1
+
+
+def test_no_verb_overwrites_its_source(command, folder, tmp_path):
+    table = tmp_path / "outcomes.csv"
+    table.write_text("a file")
+    files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    inside = str(next(iter(files)))
+    for arguments in (
+        ("score", str(folder), "--out", inside),
+        ("induction", "outcomes.csv", "--save", "outcomes.csv"),
+        ("induction", "outcomes.html", "--out", "outcomes.html"),
+    ):
+        (tmp_path / "outcomes.html").write_text("a file")
+        said = command("gohr", *arguments)
+        assert said.status == 2
+        assert f"{arguments[-1]}: expected another file than the source" in said.err
+    assert table.read_text() == "a file"
+    assert files == {path: path.read_bytes() for path in files}

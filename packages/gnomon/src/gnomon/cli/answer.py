@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +17,8 @@ import typer
 
 from gnomon._version import __version__
 from gnomon.cli.command import message
-from gnomon.errors import GnomonWarning, on_command_line, visible
+from gnomon.cli.sources import is_read
+from gnomon.errors import GnomonWarning, ScoreDataError, on_command_line, visible
 from gnomon.results import Results
 from gnomon.tables import text_table
 
@@ -28,8 +29,11 @@ Record = Mapping[str, Any]
 class Answer:
     """Collects the output of a verb; :func:`answering` prints the JSON object in the end."""
 
-    def __init__(self, command: str, *, as_json: bool) -> None:
+    def __init__(
+        self, command: str, *, as_json: bool, latex: bool = False, figure: Path | None = None
+    ) -> None:
         self._command = command
+        self._latex, self._figure = latex, figure
         #: Whether the answer is one JSON object.
         self.as_json = as_json
         self._results: list[Record] = []
@@ -38,14 +42,12 @@ class Answer:
         #: Warnings of the results that were shown; each is printed once, at the end.
         self.noted: list[str] = []
 
-    def show(
-        self, results: Results[Any], *, latex: bool = False, figure: Path | None = None
-    ) -> None:
+    def show(self, results: Results[Any]) -> None:
         """Give results: a table or LaTeX for people, records for programs, a figure in a file.
 
-        Their warnings are printed once, with those raised. ``figure`` is a file to draw to,
-        before anything is printed.
+        Their warnings are printed once, with those raised; the figure is written first.
         """
+        figure = self._figure
         if figure is not None and results.drawn_by is None:
             raise typer.BadParameter(f"--figure: these results of {self._command} have no figure")
         if figure is not None and results:
@@ -53,7 +55,9 @@ class Answer:
         self._results.extend(results.as_records())
         self.noted.extend(results.warnings)
         if results and not self.as_json:
-            self._print(results.to_latex() if latex else results.to_text(_width()), table=True)
+            self._print(
+                results.to_latex() if self._latex else results.to_text(_width()), table=True
+            )
         if figure is not None:
             self.say(f"written to {figure}" if results else f"nothing to draw: no {figure} written")
 
@@ -106,9 +110,29 @@ class Answer:
 
 
 @contextmanager
-def answering(command: str, *, as_json: bool) -> Iterator[Answer]:
-    """Answer to a verb; what Gnomon itself warns of becomes part of the answer."""
-    answer = Answer(command, as_json=as_json)
+def answering(
+    command: str,
+    *,
+    as_json: bool,
+    latex: bool = False,
+    figure: Path | None = None,
+    reads: Iterable[str | Path | None] = (),
+    writes: Iterable[Path | None] = (),
+) -> Iterator[Answer]:
+    """Answer to a verb; what Gnomon itself warns of becomes part of the answer.
+
+    `figure` and `writes` are files that the verb writes: refused before the work if they cannot be
+    written, or are among the sources that it `reads`.
+    """
+    if latex and as_json:
+        raise typer.BadParameter("--latex cannot be combined with --json")
+    if figure is not None and figure.suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise ScoreDataError(f"{figure}: expected a name that ends in .svg, .png or .pdf")
+    sources = [str(source) for source in reads if source is not None]
+    for path in (figure, *writes):
+        if path is not None:
+            _check_writable(path, sources)
+    answer = Answer(command, as_json=as_json, latex=latex, figure=figure)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", GnomonWarning)
         with on_command_line():
@@ -122,6 +146,16 @@ def answering(command: str, *, as_json: bool) -> Iterator[Answer]:
     for text in dict.fromkeys([*raised, *answer.noted]):
         answer.warn(text)
     answer.print_json()
+
+
+def _check_writable(path: Path, sources: Sequence[str]) -> None:
+    """Refuse a file that could not be written to, or would overwrite what is read."""
+    if path.is_dir():
+        raise ScoreDataError(f"{path}: expected the name of a file to write; it is a folder")
+    if not path.parent.is_dir():
+        raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
+    if is_read(path, sources):
+        raise ScoreDataError(f"{path}: expected another file than the source, not to overwrite it")
 
 
 #: What JSON may hold as it is, and a terminal would obey; it may hold it escaped as well.

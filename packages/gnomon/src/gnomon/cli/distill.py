@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.options import Level, Score, ScoreOptions, Seed, Where, with_groups
-from gnomon.cli.progress import check_writable, progress_bar
+from gnomon.cli.options import Figure, Level, Score, ScoreOptions, Seed, Where, with_groups
+from gnomon.cli.progress import progress_bar
 from gnomon.cli.sources import Sources
 from gnomon.errors import ScoreDataError, UnknownNameError
 
@@ -25,12 +25,6 @@ Normalize = Annotated[
         "CSV file of task, low, high (or task, random, human)."
     ),
 ]
-
-
-def _checked(path: Path | None) -> Path | None:
-    if path is not None and path.suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise ScoreDataError(f"{path}: expected a name that ends in .svg, .png or .pdf")
-    return check_writable(path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,15 +74,9 @@ def distill(
     have: Annotated[
         str | None, typer.Option(help="Tasks already run, separated by commas.")
     ] = None,
-    model: Annotated[
-        Path | None, typer.Option(help="Write the model to this file.", callback=check_writable)
-    ] = None,
-    figure: Annotated[
-        Path | None, typer.Option(help="Write a figure: .svg, .png or .pdf.", callback=_checked)
-    ] = None,
-    page: Annotated[
-        Path | None, typer.Option(help="Write a report to this HTML file.", callback=check_writable)
-    ] = None,
+    model: Annotated[Path | None, typer.Option(help="Write the model to this file.")] = None,
+    figure: Figure = None,
+    page: Annotated[Path | None, typer.Option(help="Write a report to this HTML file.")] = None,
     seed: Seed = 0,
     *,
     scores: SuiteScores,
@@ -101,14 +89,15 @@ def distill(
     """
     from gnomon.distillation import distill as distilled
 
-    with answering("distill", as_json=as_json) as answer:
+    reads, writes = (scores.source, scores.normalize), (model, page)
+    with answering("distill", as_json=as_json, figure=figure, reads=reads, writes=writes) as answer:
         tasks = [task.strip() for task in (have or "").split(",") if task.strip()]
         data = scores.prepared()
         with progress_bar("distil") as progress:
             found = distilled(
                 data, size=size, procedure=procedure, have=tasks, rng=seed, progress=progress
             )
-        answer.show(found, figure=figure)
+        answer.show(found)
         if model is not None:
             found.model.save(model)
             answer.say(f"written to {model}")

@@ -64,6 +64,7 @@ Normalize = Annotated[
     ),
 ]
 Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
+Figure = Annotated[Path | None, typer.Option(help="Write a figure: .svg, .png or .pdf.")]
 Only = Annotated[
     list[str] | None, typer.Option("--algorithm", help="Use only this algorithm; repeatable.")
 ]
@@ -146,7 +147,7 @@ class ShowOptions:
     """How what was found is shown."""
 
     latex: Latex = False
-    figure: Annotated[Path | None, typer.Option(help="Write a figure: .svg, .png or .pdf.")] = None
+    figure: Figure = None
 
 
 def scores_or_summaries(

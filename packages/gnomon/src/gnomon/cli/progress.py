@@ -1,18 +1,16 @@
-"""Progress of long work on standard error, and who does the pieces of a search."""
+"""Progress of long work on standard error."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING
 
 import typer
 
 from gnomon.cli.command import message
-from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     import rich.progress
@@ -21,17 +19,6 @@ if TYPE_CHECKING:
 
 #: What takes less is not worth a word.
 _SHORT_S = 2.0
-
-
-def check_writable(path: Path | None) -> Path | None:
-    """Refuse a file that could not be written to, before the work and not after it."""
-    if path is None:
-        return None
-    if path.is_dir():
-        raise ScoreDataError(f"{path}: expected the name of a file to write; it is a folder")
-    if not path.parent.is_dir():
-        raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
-    return path
 
 
 @contextmanager

@@ -46,7 +46,8 @@ def rank(
     """
     from gnomon.ranking import rank as ranked
 
-    with answering("rank", as_json=as_json) as answer:
+    reads = (*source, scores.normalize)
+    with answering("rank", as_json=as_json, reads=reads, **vars(showing)) as answer:
         table = scores.last(source)
         if by == "algorithm" and table.normalization is not None:
             answer.warn(
@@ -60,7 +61,7 @@ def rank(
             level=level,
             resampling=resampling,
         )
-        answer.show(found, **vars(showing))
+        answer.show(found)
 
 
 @with_groups

@@ -12,7 +12,6 @@ import typer
 from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.cli.options import ScoreOptions, pairs_of, with_groups
 from gnomon.cli.sources import Sources
-from gnomon.errors import ScoreDataError
 from gnomon.tables import MOST_ROWS
 
 if TYPE_CHECKING:
@@ -88,7 +87,8 @@ def read(
       gnomon read runs.csv --out scores.csv
       gnomon read table.csv --column algorithm=agent --column task=env --out scores.csv
     """
-    with answering("read", as_json=as_json) as answer:
+    reads = (*source, scores.normalize)
+    with answering("read", as_json=as_json, reads=reads, writes=[out]) as answer:
         table = scores.table(source, **layout.arguments())
         show_scores(answer, scores.normalized(table), out)
 
@@ -109,8 +109,6 @@ def show_scores(answer: Answer, table: ScoreTable, out: Path | None) -> None:
     if out is not None:
         from gnomon.scores.readers.tables import write_scores
 
-        if not out.parent.is_dir():
-            raise ScoreDataError(f"{out.parent}: expected a folder to write to; there is none")
         write_scores(table, out)
         if answer.as_json:  # Ten million rows would be three gigabytes of text.
             answer.results(table.to_records())

@@ -56,7 +56,9 @@ def report(
     from gnomon.reports.reports import name_of
     from gnomon.scores import normalize
 
-    with answering("report", as_json=as_json) as answer:
+    alone = [out] if out is not None and out.suffix.lower() in (".html", ".md") else []
+    reads = (*sources, scores.normalize)
+    with answering("report", as_json=as_json, reads=reads, writes=alone) as answer:
         if out is not None:
             try_place(out)  # before scores are read
         source, two = sources_and_pair(sources, pair, scores.algorithms_of)

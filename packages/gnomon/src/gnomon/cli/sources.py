@@ -50,6 +50,8 @@ Pair = Annotated[
 ]
 
 _ENDS = (".eval", ".json", ".jsonl", ".csv", ".tsv", ".parquet")
+#: Endings of what is written for people.
+_NEVER_READ = (".svg", ".png", ".pdf", ".html", ".md")
 #: One source, several, or several that have the names of algorithms.
 Places = Path | list[Path] | dict[str, Path]
 
@@ -95,6 +97,24 @@ def _named(word: str) -> tuple[str, Path] | None:
     if not (name and equals and path) or Path(word).exists():
         return None
     return name, Path(path)
+
+
+def is_read(path: Path, words: Sequence[str]) -> bool:
+    """Return whether a file is a source, or stands in the folder of one.
+
+    Pages and drawings in such a folder do not count, since no reader takes them.
+    """
+    if not path.exists():
+        return False
+    for word in words:
+        place = (_named(word) or (word, Path(word)))[1]
+        if place.is_dir():
+            inside = place.resolve() in path.resolve().parents
+            if inside and path.suffix.lower() not in _NEVER_READ:
+                return True
+        elif place.exists() and path.samefile(place):
+            return True
+    return False
 
 
 def sources_and_pair(

@@ -65,7 +65,8 @@ def estimate(
         raise typer.BadParameter("--per-task cannot be combined with --method or --resampling")
     from gnomon import stats
 
-    with answering("estimate", as_json=as_json) as answer:
+    reads = (*source, scores.normalize)
+    with answering("estimate", as_json=as_json, reads=reads, **vars(showing)) as answer:
         runs_only = {
             "per_task": per_task,
             "resampling": resampling != "runs" and resampling,
@@ -75,7 +76,7 @@ def estimate(
         options = draws.arguments() | {"method": method}
         options |= {"per_task": per_task, "resampling": resampling, "variances": variances}
         found = stats.estimate(table, wanted, by=by, **options)
-        answer.show(found, **vars(showing))
+        answer.show(found)
 
 
 @with_groups
@@ -129,7 +130,8 @@ def compare(
     from gnomon import stats
     from gnomon.stats.comparison import chosen_pair
 
-    with answering("compare", as_json=as_json) as answer:
+    reads = (*sources, scores.normalize)
+    with answering("compare", as_json=as_json, reads=reads, **vars(showing)) as answer:
         source, two = sources_and_pair(sources, pair, scores.algorithms_of)
         runs_only = {"paired": paired, "method": method != "auto" and method}
         table, wanted = scores_or_summaries(source, scores, metric, runs_only)
@@ -153,7 +155,7 @@ def compare(
         else:
             options |= {"per_task": per_task, "by": by, "sequential": sequential}
             found = stats.compare(table, *(two or ()), **options)
-        answer.show(found, **vars(showing))
+        answer.show(found)
     if isinstance(found, stats.ClaimChecks) and any(one.established for one in found):
         raise typer.Exit(1)
 
@@ -195,7 +197,8 @@ def profile(
     """
     from gnomon.stats import profile as profiles_of
 
-    with answering("profile", as_json=as_json) as answer:
+    reads = (*source, scores.normalize)
+    with answering("profile", as_json=as_json, reads=reads, **vars(showing)) as answer:
         summaries = summaries_of(source, scores) if kind in ("ratio", "likelihood") else None
         if summaries is not None and algorithm is not None:
             summaries = summaries.select(algorithm)
@@ -213,7 +216,7 @@ def profile(
         )
         if kind not in ("run_score", "average_score") and (as_json or tau):
             answer.warn(f"profiles of kind {kind} have no bands: low and high are empty")
-        answer.show(found, **vars(showing))
+        answer.show(found)
 
 
 @with_groups
@@ -254,7 +257,8 @@ def curves(
     from gnomon.scores.steps import up_to
     from gnomon.stats import curves as curves_of
 
-    with answering("curves", as_json=as_json) as answer:
+    reads = (*source, scores.normalize)
+    with answering("curves", as_json=as_json, reads=reads, **vars(showing)) as answer:
         place = single_place(source)
         reader = reader_of(place) if place is not None else None
         table = scores.table(source, curves=True).select(algorithms=algorithm)
@@ -268,7 +272,7 @@ def curves(
                 table, wanted, summary=summary, threshold=threshold, method=method, **options
             )
         )
-        answer.show(found, **vars(showing))
+        answer.show(found)
 
 
 def _grid(text: str | None) -> int | Literal["shared"] | None:
@@ -327,7 +331,8 @@ def plan(
     """
     from gnomon.stats import plan as planned
 
-    with answering("plan", as_json=as_json) as answer:
+    reads = (*sources, scores.normalize)
+    with answering("plan", as_json=as_json, reads=reads, **vars(showing)) as answer:
         source, named = sources_and_pair(sources, pair, scores.algorithms_of)
         a, b = named or (None, None)
         table = scores.last(source)
@@ -344,4 +349,4 @@ def plan(
             gamma=gamma,
             rng=seed,
         )
-        answer.show(found, **vars(showing))
+        answer.show(found)

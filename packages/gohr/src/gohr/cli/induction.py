@@ -55,7 +55,9 @@ def induction(
     from gohr.induction import Induction, measure, read_outcomes
 
     testers = tester or ["own", "random"]
-    with answering("induction", as_json=as_json) as answer:
+    page = out if out is not None and out.suffix.lower() == ".html" else None
+    reads, writes = sources or (), (save, page)
+    with answering("induction", as_json=as_json, reads=reads, writes=writes) as answer:
         if forecast:
             from gohr.integrations.conclusion_words import forecast_of
 

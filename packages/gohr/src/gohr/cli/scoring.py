@@ -66,7 +66,7 @@ def score(
     as_json: JsonOption = False,
 ) -> None:
     """Compute one score per trial of a run, or per series of a person."""
-    with answering("score", as_json=as_json) as answer:
+    with answering("score", as_json=as_json, reads=source, writes=[out]) as answer:
         table = _table(source, metric, people, not leave_out_empty_cells)
         show_scores(answer, table, out)
 
@@ -93,14 +93,14 @@ def elements(
     from gohr.experiments import RunFolder, tag_effects
     from gohr.experiments import elements as compared
 
-    with answering("elements", as_json=as_json) as answer:
+    with answering("elements", as_json=as_json, reads=[run], **vars(show)) as answer:
         folder = RunFolder.open(run)
         effects = tag_effects(folder, tag, level=level)
         if tag and baseline is None and folder.config.baseline is None:
-            answer.show(effects, latex=show.latex, figure=show.figure)
+            answer.show(effects)
             return
         found = compared(folder, baseline, level=level, rng=seed)
-        answer.show(found, latex=show.latex, figure=show.figure)
+        answer.show(found)
         if effects and not as_json:
             answer.table(effects.rows(), effects.columns, title=effects.title)
             answer.say(" ".join(effects.notes))

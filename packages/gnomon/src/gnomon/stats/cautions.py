@@ -19,7 +19,9 @@ from gnomon.stats.samples import Strata
 LEAST_TASKS = 6
 #: A task this many interquartile ranges from the median is named (Tukey's outer fence).
 FAR = 3.0
-#: Below this p-value an effect that runs share over tasks is a warning, not only a note.
+#: Level of the test of all algorithms for an effect that runs share over tasks to be reported.
+SHARED_FOUND = 0.05
+#: Below this p-value such an effect of one algorithm is a warning, not only a note.
 CLEARLY_SHARED = 0.01
 #: A task with more than this share of the variance is named.
 LARGE_SHARE = 0.5
@@ -88,19 +90,20 @@ def name_large_share(
         )
 
 
-def name_dependent_runs(strata: Strata, effect: SharedEffect | None, algorithm: str) -> bool:
-    """Return whether runs share an effect over tasks, and warn where that is clear."""
+def name_dependent_runs(strata: Strata, effect: SharedEffect | None, algorithm: str) -> None:
+    """Warn where runs clearly share an effect over tasks, or labels do not identify runs."""
     if strata.sorted_runs:
         warn(
             f"{algorithm}: the runs of every task are in order of their scores, so their labels "
             "do not identify runs"
         )
-    if effect is not None and effect.p_value < CLEARLY_SHARED:
+    if effect is None or effect.p_table >= SHARED_FOUND:
+        return
+    if effect.p_value < CLEARLY_SHARED:
         warn(
             f"{algorithm}: runs with the same label vary together over tasks "
             f"(p = {effect.p_value:.2g}); intervals allow for it where that makes them wider"
         )
-    return effect is not None
 
 
 def check_target(gamma: float, strata: Strata, algorithm: str) -> None:

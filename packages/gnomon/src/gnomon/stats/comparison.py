@@ -139,7 +139,8 @@ class Comparisons(Results[Comparison]):
             )
         if "family" in self.settings:
             notes.append(f"p_adjusted: {self.settings['family']}.")
-        return (*notes, *(rule_notes(self.settings) if sizes else ()))
+        by_rule = any(one.method == "student" for one in self if one.metric != IMPROVEMENT)
+        return (*notes, *(rule_notes(self.settings) if by_rule else ()))
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         of_tasks = any(row["task"] is not None for row in rows)
@@ -276,7 +277,7 @@ def compare(
         variances="own" if paired else variances,
         gamma=gamma,
         n_algorithms=len(scores.algorithms),
-        shared_effects=[*differences.shared],
+        shared_effects=differences.shared,
         **how,
     )
     return Comparisons(tuple(records), settings, tuple(notes))

@@ -32,7 +32,7 @@ from gnomon.stats.cautions import (
     shared_tasks,
     warn,
 )
-from gnomon.stats.estimates import drawn_of, on_tasks, spread_of
+from gnomon.stats.estimates import drawn_of, on_tasks, shared_effect, spread_of
 from gnomon.stats.improvement import placements, resampled_improvement
 from gnomon.stats.intervals import (
     NO_INTERVAL,
@@ -104,8 +104,8 @@ class Differences:
         self._spread = cache(self._spread_of)
         self._improvement = cache(self._improvement_on)
         self._doubted: set[tuple[str, tuple[str, ...]]] = set()
-        #: Algorithms whose runs share an effect over tasks.
-        self.shared: dict[str, None] = {}
+        #: What runs share over tasks, and how it widens intervals.
+        self.shared: dict[str, dict[str, float]] = {}
 
     def of(self, a: str, b: str, metric: Metric, task: str | None = None) -> Difference:
         """Return the difference of two algorithms, over the tasks that both have or on one."""
@@ -234,9 +234,10 @@ class Differences:
             self._doubted.add(key)
             name_uneven_runs(strata, tasks, name)
             if self.rule.method == "auto":
-                effect = self._noise(name, tasks).effect
-                if name_dependent_runs(strata, effect, name):
-                    self.shared[name] = None
+                noise = self._noise(name, tasks)
+                name_dependent_runs(strata, noise.effect, name)
+                if not self.paired:  # whose differences have a noise of their own
+                    self.shared |= shared_effect(name, noise, strata)
 
 
 def minus(one: Spread, other: Spread) -> Spread | None:

@@ -17,6 +17,7 @@ from gnomon.scores.reading import Scores
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.bootstrap import median_interval, replicates
 from gnomon.stats.cautions import (
+    SHARED_FOUND,
     check_target,
     check_tasks,
     name_dependent_runs,
@@ -45,7 +46,10 @@ from gnomon.stats.medians import MedianProfile
 from gnomon.stats.metrics import Metric, Metrics, median, metric_list, metric_named, metrics_for
 from gnomon.stats.samples import Strata
 from gnomon.stats.summary_statistics import scores_or_stand_ins
+from gnomon.tables import p_value
 
+#: Intervals that a shared effect widens by this factor or more are named.
+MUCH_WIDER = 1.1
 #: On one task the median is that of its runs.
 MEDIAN_OF_RUNS = Metric("median", lambda s: np.median(s.values, axis=-1), of_batch=True)
 
@@ -152,13 +156,23 @@ def rule_notes(settings: Mapping[str, Any]) -> tuple[str, ...]:
     if settings.get("method") == "auto" and settings.get("resampling", "runs") == "runs":
         if settings.get("variances") == "moderated" and settings["n_algorithms"] > 1:
             notes.append("Variances are moderated over the algorithms of the table.")
-        if settings.get("shared_effects"):
-            notes.append(
-                f"Runs with the same label vary together over tasks "
-                f"({listed(settings['shared_effects'])}): intervals allow for it where that makes "
-                "them wider."
-            )
+        notes += _shared_note(settings.get("shared_effects") or {})
     return tuple(notes)
+
+
+def _shared_note(effects: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """Yield whether runs vary together over tasks, and whose intervals are wider for it."""
+    wider = listed([name for name, one in effects.items() if one["widening"] >= MUCH_WIDER])
+    p_table = min((one["p_table"] for one in effects.values()), default=1.0)
+    if p_table < SHARED_FOUND:
+        text = "Runs with the same label vary together over tasks"
+        text += f" (all algorithms together, p {p_value(p_table, '= ')})"
+        yield text + (f"; this widens the intervals of {wider}." if wider else ".")
+    elif wider:
+        yield (
+            f"Runs with the same label may vary together over tasks: intervals of {wider} are "
+            "wider to allow for it."
+        )
 
 
 def estimate(
@@ -304,8 +318,8 @@ class _Asked:
     draw_tasks: bool
     gamma: float | None
     noise: Callable[[str, Sequence[str]], Noise]
-    #: Algorithms whose runs share an effect over tasks: filled by the estimates.
-    shared: list[str] = field(default_factory=list)
+    #: What runs share over tasks, and how it widens intervals: filled by the estimates.
+    shared: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 def _of_table(
@@ -327,8 +341,8 @@ def _of_table(
         noise = asked.noise(name, tasks)
         if drawn is None and strata.counts.max() > 1:
             name_large_share(strata, noise.variances, tasks, name)
-            if name_dependent_runs(strata, noise.effect, name):
-                asked.shared.append(name)
+            name_dependent_runs(strata, noise.effect, name)
+            asked.shared.update(shared_effect(name, noise, strata))
         for j, metric in enumerate(metrics):
             if metric.value is median and len(tasks) == 1 and not draw_tasks:
                 yield replace(_median_of_runs(name, tasks[0], strata.values, rule), task=None)
@@ -356,6 +370,14 @@ def _of_table(
             size = strata.n_runs, strata.n_tasks
             yield Estimate(name, metric.name, None, value, *ends, *size)
     _warn_of_faults(faults)
+
+
+def shared_effect(name: str, noise: Noise, strata: Strata) -> dict[str, dict[str, float]]:
+    """Return what the settings record of the effect that an algorithm's runs share, if any."""
+    if noise.effect is None:
+        return {}
+    widening = noise.widening(strata.counts)
+    return {name: {"p_table": noise.effect.p_table, "widening": widening}}
 
 
 def _warn_of_faults(faults: Mapping[tuple[str, str], list[str]]) -> None:

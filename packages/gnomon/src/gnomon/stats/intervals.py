@@ -24,6 +24,7 @@ from typing import Literal, Self, get_args
 import numpy as np
 
 from gnomon.errors import check_word
+from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key, quantiles, replicates
 from gnomon.stats.distributions import chi_squared_tail, normal_quantile, student_quantile
@@ -201,11 +202,15 @@ def moderated_variances(variances: FloatArray, dfs: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class SharedEffect:
-    """What runs share over tasks: a factor on variances, its degrees of freedom, and a p-value."""
+    """What runs share over tasks: a factor on variances with its degrees of freedom, and p-values.
+
+    `p_table` is that of all algorithms of the table together.
+    """
 
     factor: float
     df: float
     p_value: float
+    p_table: float
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -220,6 +225,19 @@ class Noise:
         """Return an algorithm's own noise."""
         return cls(strata.task_variances, shared_effects({"": strata}, "own").get(""))
 
+    def df(self, counts: IntArray) -> float:
+        """Return the degrees of freedom of a mean over tasks with these numbers of runs."""
+        with np.errstate(invalid="ignore"):
+            return float(satterthwaite(self.variances / counts, np.maximum(counts - 1, 1)))
+
+    def widening(self, counts: IntArray) -> float:
+        """Return the factor by which 95 % intervals are wider for the shared effect, at least 1."""
+        if self.effect is None:
+            return 1.0
+        df = self.df(counts)
+        beyond = student_quantile(0.95, min(df, self.effect.df)) / student_quantile(0.95, df)
+        return max(math.sqrt(self.effect.factor) * beyond, 1.0)
+
 
 def shared_effects(samples: Mapping[str, Strata], variances: Variances) -> dict[str, SharedEffect]:
     """Return the effects that runs share over tasks, of the algorithms that show any.
@@ -232,16 +250,15 @@ def shared_effects(samples: Mapping[str, Strata], variances: Variances) -> dict[
     known = {name: x.shared_noise for name, x in samples.items()}
     shown = {name: noise for name, noise in known.items() if noise is not None}
     statistic, df, ratio = np.array([*shown.values()]).reshape(-1, 3).T
-    everywhere = (
-        variances == "moderated" and chi_squared_tail(statistic.sum(), int(df.sum())) < SHARED_LEVEL
-    )
+    p_table = chi_squared_tail(statistic.sum(), int(df.sum())) if shown else 1.0
+    everywhere = variances == "moderated" and p_table < SHARED_LEVEL
     pooled, found = float(df @ ratio) / max(float(df.sum()), 1.0), {}
     for name, (statistic_of, df_of, ratio_of) in shown.items():
         p_value = chi_squared_tail(statistic_of, int(df_of))
         if everywhere or p_value < SHARED_LEVEL:
             prior = min(PRIOR_DF, float(df.sum()) - df_of) if variances == "moderated" else 0.0
             factor = (prior * pooled + df_of * ratio_of) / (prior + df_of)
-            found[name] = SharedEffect(factor, df_of + prior, p_value)
+            found[name] = SharedEffect(factor, df_of + prior, p_value, p_table)
     return found
 
 
@@ -302,19 +319,10 @@ def standard_error(strata: Strata, metric: Metric, noise: Noise, rule: Rule) -> 
         n = min(rule.n_resamples, max(LEAST_RESAMPLES, MOST_DRAWS // drawn.n_scores))
         values = replicates([drawn], [metric], n_resamples=n, key=rule.key)[0, 0]
         spread = float(values.std(ddof=1)) if np.isfinite(values).all() else math.nan
-    with np.errstate(invalid="ignore"):
-        df = float(satterthwaite(noise.variances / counts, np.maximum(counts - 1, 1)))
-    error = spread * math.sqrt(_inflation(drawn))
-    found = Student(float(metric.value(strata)), error, df, metric.bounds)
-    if noise.effect is not None:
-        whole = replace(
-            found,
-            error=error * math.sqrt(noise.effect.factor),
-            df=min(df, noise.effect.df),
-        )
-        if whole.half_width(0.95) > found.half_width(0.95):
-            return whole
-    return found
+    error, df = spread * math.sqrt(_inflation(drawn)), noise.df(counts)
+    if noise.effect is not None and noise.widening(counts) > 1.0:
+        error, df = error * math.sqrt(noise.effect.factor), min(df, noise.effect.df)
+    return Student(float(metric.value(strata)), error, df, metric.bounds)
 
 
 def _inflation(drawn: Strata) -> float:

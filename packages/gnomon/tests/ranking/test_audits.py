@@ -8,7 +8,7 @@ import pytest
 from gnomon.errors import ScoreDataError, on_command_line
 from gnomon.ranking import audit, rank
 from gnomon.scores import ScoreTable, normalize, read_scores
-from gnomon.stats import estimate
+from gnomon.stats import estimate, plan
 
 SCORES = Path(__file__).parents[4] / ".." / "shared" / "data" / "scores"
 
@@ -164,12 +164,17 @@ def test_pairs_that_are_won_outright_are_counted():
     )
 
 
-def test_how_many_runs_it_takes_is_said_in_all_and_further():
+def test_the_number_of_runs_is_that_of_the_plan():
     rng = np.random.default_rng(5)
-    found = audited({n: rng.normal(m, 1, (10, 6)) for n, m in (("a", 9), ("b", 9.1), ("c", 0))})
-    (runs,) = [f for f in found if f.section == "runs"]
-    needed = f"about {runs.value + 10:,.0f} runs per task ({runs.value:,.0f} more) would separate"
-    assert needed in runs.finding
+    means = {"a": 9.55, "b": 9.0, "c": 0.0}
+    table = ScoreTable.from_arrays({n: rng.normal(m, 1, (5, 6)) for n, m in means.items()})
+    (runs,) = [f for f in audited(table) if f.section == "runs"]
+    planned = plan(table, "a", "b", "probability_of_improvement")
+    assert runs.finding == (
+        "a and b: not significantly different. In a test of this pair alone, "
+        + planned.notes[0].removesuffix(".")
+    )
+    assert runs.value == planned[0].needed - 5
 
 
 def test_unequal_numbers_of_runs_are_printed_as_a_range():

@@ -6,7 +6,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError, UnknownWordError
 from gnomon.scores import ScoreTable
-from gnomon.stats import compare, plan, sequential_compare, sequential_levels
+from gnomon.stats import compare, estimate, plan, sequential_compare, sequential_levels
 
 
 def rng():
@@ -109,6 +109,26 @@ def test_widths_shrink_with_runs():
     for metric in ("median", "iqm"):
         few, many = plan(table, metrics=metric, way="widths", runs=[40])
         assert many.width < few.width
+
+
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+def test_widths_with_the_present_runs_are_those_of_estimates():
+    """Moderated variances, effects that runs share over tasks, and the profile of medians too."""
+    draws = rng()
+    x = draws.normal(size=(3, 3, 6)) * [[[1.0]], [[2.0]], [[4.0]]] + draws.normal(size=(3, 3, 1))
+    table = ScoreTable.from_arrays(dict(zip("abc", x, strict=True)))
+    metrics = ["mean", "median", "iqm"]
+    found = {
+        (one.algorithm, one.metric): one.width
+        for one in plan(table, "a", "b", metrics, way="widths", rng=5)
+        if one.runs == 3
+    }
+    wanted = {
+        (one.algorithm, one.metric): one.high - one.low
+        for one in estimate(table, metrics, rng=5)
+        if one.algorithm != "c"
+    }
+    assert found == pytest.approx(wanted)
 
 
 def test_misuse():

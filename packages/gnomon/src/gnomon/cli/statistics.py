@@ -292,7 +292,10 @@ def _grid(text: str | None) -> int | Literal["shared"] | None:
 def plan(
     sources: SourcesAndPair,
     pair: Pair = None,
-    metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="A metric; repeatable. [default: iqm; of items mean]"),
+    ] = None,
     runs: Annotated[
         list[int] | None,
         typer.Option(
@@ -308,7 +311,8 @@ def plan(
     way: Annotated[
         Literal["power", "widths", "sequential"],
         typer.Option(
-            help="Power of studies, widths of intervals, or looks after each number of runs."
+            help="Power of studies, widths of the intervals of estimate, or looks after each "
+            "number of runs."
         ),
     ] = "power",
     level: Level = 0.95,

@@ -20,7 +20,9 @@ from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.comparison import Comparisons, compare
+from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.estimates import Estimate, estimate
+from gnomon.stats.planning import plan
 from gnomon.tables import p_value
 
 #: Headings of the sections.
@@ -36,10 +38,6 @@ TITLES = {
 METRICS = {"mean": "Mean", "median": "Median", "iqm": "IQM"}
 #: Tasks that are named, to show if one is no task, such as a number of parameters.
 MOST_TASKS = 12
-#: Power of the number of runs that would separate the first two.
-POWER = 0.8
-#: A number of runs this many times the present one is out of reach.
-HOPELESS = 100
 #: Pairs that are named, contradictions first.
 MOST_PAIRS = 12
 #: A few tasks are at most one in this number, and at least one.
@@ -155,17 +153,18 @@ def audit(
         ranking = rank(table, level=level)
         kept = table.select(algorithms=[n for n in table.algorithms if n in ranking.names])
         estimates = _tried(lambda: estimate(kept, [*METRICS], **how))
+    full = with_left_out(table)
     # Warnings of single pairs repeat what the sections above report for each algorithm.
     with noted():
         means = _tried(lambda: compare(kept, metrics="mean", **how))
-    full = with_left_out(table)
+        runs = _on_runs(ranking, full)
     statements = (
         *_on_table(full),
         *_on_estimates(estimates, kept),
         *_on_ranks(ranking, len(full.tasks) - len(table.tasks)),
         *_on_metrics(estimates, ranking, kept),
         *_on_agreement(means, ranking, kept),
-        _on_runs(ranking, full),
+        runs,
     )
     return Audit(
         statements,
@@ -396,15 +395,10 @@ def _reason(a: str, b: str, scores: ScoreTable, by_ranks: bool) -> str:
 
 
 def _on_runs(ranking: Ranking, scores: ScoreTable) -> Statement:
-    """Report whether the first two are separated, and if not how many runs it would take.
-
-    By the normal distribution, with the critical value of the first step of Holm's correction.
-    """
-    from scipy.special import ndtri
-
-    pair = f"{ranking.names[0]} and {ranking.names[1]}"
+    """Report whether the first two are separated, and if not how many runs are planned for them."""
+    a, b = ranking.names[:2]
     of_runs = ranking.resampling == "runs"
-    unit, units = ("runs", "runs per task") if of_runs else ("tasks", "tasks")
+    pair, units = f"{a} and {b}", "runs per task" if of_runs else "tasks"
     # Numbers of runs are harmonic means.
     present = float(min(ranking.n_sampled[:2]))
     if math.isnan(ranking.p_adjusted[0, 1]):
@@ -412,22 +406,17 @@ def _on_runs(ranking: Ranking, scores: ScoreTable) -> Statement:
     if ranking.separated[0, 1]:
         numbers = f"{present:.0f}"
         if of_runs:
-            counts = scores.select(algorithms=ranking.names[:2]).run_counts
+            counts = scores.select(algorithms=[a, b]).run_counts
             numbers = rank_range(counts[counts > 0].min(), counts.max())
         text = f"{pair}: {_DIFFERENT} with the present {numbers} {units}"
         return Statement("runs", "first and second", text, 0.0)
-    n_pairs, needed = len(ranking) * (len(ranking) - 1) // 2, math.nan
-    steps = float(ndtri(1.0 - (1.0 - ranking.level) / 2.0 / n_pairs) + ndtri(POWER))
-    lead, error = abs(float(ranking.probability[0, 1]) - 0.5), float(ranking.error[0, 1])
-    factor = (steps * error / lead) ** 2 if lead else math.inf
-    if lead == 0.0:
-        text = "the observed difference is 0"
-    elif factor > HOPELESS:
-        text = f"more than {HOPELESS} times as many {unit} would be needed"
-    else:
-        needed = max(math.ceil(present * factor) - math.floor(present), 1.0)
-        text = (
-            f"about {present + needed:,.0f} {units} ({needed:,.0f} more) would separate them with "
-            f"power {POWER:g}, if the true difference equals the observed one"
-        )
-    return Statement("runs", "first and second", f"{pair}: not {_DIFFERENT}; {text}", needed)
+    text, needed = f"{pair}: not {_DIFFERENT}", math.nan
+    if of_runs:
+        planned = _tried(lambda: plan(scores, a, b, IMPROVEMENT, level=ranking.level))
+        if isinstance(planned, GnomonError):
+            text += f"; runs are not planned: {planned}"
+        else:
+            text += f". In a test of this pair alone, {planned.notes[0].removesuffix('.')}"
+            runs = planned.as_records()[0]["needed"]
+            needed = math.nan if runs is None else float(max(runs - math.floor(present), 0))
+    return Statement("runs", "first and second", text, needed)

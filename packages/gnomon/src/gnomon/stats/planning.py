@@ -28,9 +28,9 @@ from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.cautions import shared_tasks
 from gnomon.stats.comparison import chosen_pair, metrics_to_compare
 from gnomon.stats.difference import IMPROVEMENT, Spread, minus
-from gnomon.stats.estimates import spread_of
+from gnomon.stats.estimates import estimate, spread_of
 from gnomon.stats.improvement import placements, share_variance, variance_parts
-from gnomon.stats.intervals import Noise, Rule, Student
+from gnomon.stats.intervals import Noise, Rule, Student, table_noise
 from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
 from gnomon.stats.items import counted_as, refuse_options
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
@@ -97,9 +97,10 @@ class IntervalWidth(FieldRecord):
     runs : int
         Runs per task.
     width : float
-        Width of the interval, if runs vary as those of the pilot.
+        Width of the interval, if runs vary as those of the pilot; with the pilot's number of runs
+        that of :func:`gnomon.stats.estimate`.
     relative_width : float
-        The same as a share of the width with the pilot's number of runs.
+        The same as a share of the width with the pilot's runs.
     """
 
     algorithm: str
@@ -131,6 +132,8 @@ class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
                 f"low, high: if it is an end of its {100 * level:.4g} % interval."
             )
         found += item_plan_notes([one for one in self if isinstance(one, ItemPlan)], power)
+        if self.settings.get("way") == "widths":
+            found.append("width: with the present number of runs that of the estimate.")
         if self.settings.get("way") == "sequential":
             found.append(
                 "p_value, level: those of the last look; all looks together keep the error "
@@ -186,7 +189,8 @@ def plan(
     Runs are assumed to vary as those at hand. The power is that of the two-sided test of
     :func:`gnomon.stats.compare` of a pair if the true difference is the lower limit of its
     one-sided 80 % interval, since the present difference may be luck; `low` and `high` are those
-    for the ends of its confidence interval. The notes name the smallest number of runs with the
+    for the ends of its confidence interval. The error of the difference is by the algorithms' own
+    variances. The notes name the smallest number of runs with the
     power wanted, between the smallest and the largest of `runs`. For items the power is that for
     the present difference.
 
@@ -247,7 +251,7 @@ def plan(
     check_word("way", way, ("power", "widths", "sequential"))
     scores = counted_as(scores, units, cluster)
     pair = chosen_pair(scores, a, b)
-    if pair is not None and way != "sequential":
+    if pair is not None and way == "power":
         scores = scores.select(algorithms=pair)
     of_items = scores.units == "items"
     if of_items:
@@ -270,8 +274,7 @@ def plan(
             check_scales(scores, wanted, gamma=gamma)
             found = _powers(scores, wanted, counts or DEFAULT_RUNS, power, level, gamma)
         else:
-            check_scales(scores, wanted, gamma=gamma)
-            found = _widths(scores, wanted, counts, level, gamma)
+            found = _widths(scores, pair, wanted, counts, level, gamma, rng)
         records = tuple(found)
     settings = made_by(
         rng,
@@ -370,15 +373,16 @@ def _needed(
 
 def _pilot_of_pair(scores: ScoreTable, a: str, b: str, metric: Metric) -> _Pilot:
     tasks = shared_tasks(scores, (a, b))
-    x, y = (_pilot_runs(scores, name, tasks) for name in (a, b))
+    x, y = both = [_pilot_runs(scores, name, tasks) for name in (a, b)]
     if not (x.task_variances.any() or y.task_variances.any()):
         raise ScoreDataError(f"{a} and {b}: expected pilot runs that vary; on each task all agree")
     runs = 1.0 / float(np.mean(np.concatenate([1.0 / x.counts, 1.0 / y.counts])))
     if metric.name != IMPROVEMENT:
-        return _Pilot(_student(metric, x, y), runs)
+        return _Pilot(_student(metric, [(one, Noise.of(one)) for one in both], RULE), runs)
     won = placements(x, y, higher_is_better=scores.higher_is_better)
     lead = float(won[0].task_means.mean()) - 0.5
-    pilot = _Pilot(replace(_student(metric_named("mean"), *won), value=lead), runs, len(tasks))
+    seen = _student(metric_named("mean"), [(one, Noise.of(one)) for one in won], RULE)
+    pilot = _Pilot(replace(seen, value=lead), runs, len(tasks))
     if pilot.seen.error > 0.0:
         return pilot
     # All pairs won: the placements do not vary, and the rank sums give the error.
@@ -386,7 +390,7 @@ def _pilot_of_pair(scores: ScoreTable, a: str, b: str, metric: Metric) -> _Pilot
     return replace(pilot, seen=Student(lead, pilot.study(round(runs)).error, df))
 
 
-def _student(metric: Metric, *samples: Strata) -> Student:
+def _student(metric: Metric, samples: Sequence[tuple[Strata, Noise]], rule: Rule) -> Student:
     """Return a metric of one algorithm, or its difference of two, with a standard error.
 
     That of a median is half of its interval of one deviation, with the degrees of freedom of the
@@ -394,7 +398,7 @@ def _student(metric: Metric, *samples: Strata) -> Student:
     """
 
     def spread(one: Metric) -> Spread:
-        first, *others = (spread_of(x, one, Noise.of(x), RULE) for x in samples)
+        first, *others = (spread_of(x, one, noise, rule) for x, noise in samples)
         found = minus(first, others[0]) if others else first
         assert found is not None  # all runs are finite
         return found
@@ -417,24 +421,33 @@ def _pilot_runs(scores: ScoreTable, name: str, tasks: Sequence[str]) -> Strata:
 
 def _widths(
     scores: ScoreTable,
+    pair: tuple[str, str] | None,
     metrics: Sequence[str | Metric],
     runs: Sequence[int],
     level: float,
     gamma: float | None,
+    rng: np.random.Generator | int | None,
 ) -> Iterator[IntervalWidth]:
-    for name in scores.algorithms:
-        strata = _pilot_runs(scores, name, scores.tasks_of(name))
+    """Yield the widths that estimates have now, times the factor by which others would differ."""
+    if IMPROVEMENT in metrics:
+        raise ScoreDataError(f"{IMPROVEMENT}: expected a metric of one algorithm")
+    names, tasks = pair or scores.algorithms, scores.shared_tasks(scores.algorithms)
+    samples = {name: _pilot_runs(scores, name, tasks) for name in names}
+    for name, strata in samples.items():
         if not strata.task_variances.any():
             raise ScoreDataError(f"{name}: expected pilot runs that vary; on each task all agree")
+    known = estimate(scores, metrics, level=level, gamma=gamma, rng=rng)
+    present = {(one.algorithm, one.metric): one.high - one.low for one in known}
+    noise, rule = table_noise(scores, "moderated"), replace(RULE, variances="moderated")
+    for name, strata in samples.items():
         now = int(strata.counts.min())
         for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
-            if metric.name == IMPROVEMENT:
-                raise ScoreDataError(f"{IMPROVEMENT}: expected a metric of one algorithm")
-            pilot = _Pilot(_student(metric, strata), strata.mean_runs)
-            own = 2.0 * pilot.study(now).half_width(level)
+            width = present[name, metric.name]
+            pilot = _Pilot(_student(metric, [(strata, noise(name, tasks))], rule), strata.mean_runs)
+            half = pilot.seen.half_width(level)
             for n in sorted({now, *(runs or (2 * now, 3 * now, 4 * now, 6 * now))}):
-                width = 2.0 * pilot.study(n).half_width(level)
-                yield IntervalWidth(name, metric.name, n, width, width / own if own else math.nan)
+                factor = pilot.study(n).half_width(level) / half if half else math.nan
+                yield IntervalWidth(name, metric.name, n, width * factor, factor)
 
 
 def _looks(

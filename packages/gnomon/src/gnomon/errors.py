@@ -81,6 +81,29 @@ def check_word(argument: str, word: object, accepted: Iterable[str]) -> None:
         raise UnknownWordError(argument, str(word), accepted)
 
 
+#: With fewer, a bootstrap says little of a standard error (Efron and Tibshirani 1993, section 6.4).
+LEAST_RESAMPLES = 25
+
+
+def check_resamples(n_resamples: int) -> int:
+    """Return a number of bootstrap resamples, once it is checked.
+
+    Raises
+    ------
+    ValueError
+        It is below :data:`LEAST_RESAMPLES`.
+
+    Examples
+    --------
+    >>> check_resamples(1)
+    Traceback (most recent call last):
+    ValueError: expected at least 25 resamples, found 1
+    """
+    if n_resamples < LEAST_RESAMPLES:
+        raise ValueError(f"expected at least {LEAST_RESAMPLES} resamples, found {n_resamples}")
+    return n_resamples
+
+
 class ScoreDataError(GnomonError):
     """A table of scores that cannot be read as one: which row, which column, what was expected."""
 

@@ -71,7 +71,7 @@ def test_columns_and_formats_are_named(gnomon):
         in gnomon("read theirs.csv --column Name", status=2).err
     )
     assert (
-        "gnomon read theirs.csv --column algorithm=NAME --column task=NAME --column score=NAME"
+        "gnomon read theirs.csv --column algorithm=NAME names it"
         in gnomon("estimate theirs.csv", status=2).err
     )
     Path("wide.txt").write_text("model,pong,chess\na,1,2\nb,3,4\n")

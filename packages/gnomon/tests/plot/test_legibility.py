@@ -24,7 +24,7 @@ FIGURES = {
     "compare": lambda t: gn.compare(t, *t.algorithms[:2]),
     "compare all": lambda t: gn.compare(t, metrics="probability_of_improvement", n_resamples=50),
     "profile": lambda t: gn.profile(t, n_resamples=50),
-    "curves": lambda t: gn.curves(_along_steps(t), ["mean", "iqm"], n_resamples=20),
+    "curves": lambda t: gn.curves(_along_steps(t), ["mean", "iqm"], n_resamples=25),
     "widths": lambda t: gn.plan(t, way="widths"),
     "rank": lambda t: gn.rank(t),
 }
@@ -127,7 +127,7 @@ def test_each_figure_is_legible(kind, n_algorithms):
 def test_a_series_has_one_style_in_every_figure():
     scores = table("negative", 8)
     profile = gn.profile(scores, band="none").plot().axes[0]
-    curves = gn.curves(_along_steps(scores), "mean", n_resamples=20).plot().axes[0]
+    curves = gn.curves(_along_steps(scores), "mean", n_resamples=25).plot().axes[0]
     colors = [{line.get_label(): line.get_color() for line in ax.lines} for ax in (profile, curves)]
     panel = gn.estimate(scores, "mean").plot().axes[0]
     names = [label.get_text().replace("\n", " ") for label in panel.get_yticklabels()]

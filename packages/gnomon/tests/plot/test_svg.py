@@ -13,7 +13,7 @@ TABLE = gn.ScoreTable.from_arrays({"a": [[3, 5], [2, 9]], "b": [[4, 7], [5, 8]]}
 
 
 def panels():
-    return gn.profile(TABLE, n_resamples=20).plot()
+    return gn.profile(TABLE, n_resamples=25).plot()
 
 
 def figure(name="one", alt="words", drawing=None):

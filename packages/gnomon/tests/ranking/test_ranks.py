@@ -311,3 +311,12 @@ def test_a_large_board_takes_a_second():
     found = quiet(rank, ScoreTable.from_arrays(scores))
     assert len(found) == 332
     assert found[0].rank_high < 332
+
+
+@pytest.mark.filterwarnings("ignore:one run per algorithm")
+@pytest.mark.parametrize("n_runs", [1, 3])
+def test_who_loses_all_has_the_win_probability_zero(n_runs):
+    scores = {f"a{i}": np.full((n_runs, 6), i) + np.arange(6) for i in range(8)}
+    ranking = rank(ScoreTable.from_arrays(scores))
+    assert [ranking[0].value, ranking[-1].value] == [1.0, 0.0]
+    assert all(0.0 <= one.low <= one.high <= 1.0 for one in ranking)

@@ -71,7 +71,7 @@ def test_a_table_that_cannot_be_ranked_says_so(tmp_path):
 
 
 def test_many_algorithms_are_numbers_and_no_picture(tmp_path):
-    page = report(table_of(31, n_tasks=1, n_runs=2), tmp_path, n_resamples=20)
+    page = report(table_of(31, n_tasks=1, n_runs=2), tmp_path, n_resamples=25)
     assert figures_of(page) == ["rank-intervals"]
 
 
@@ -131,7 +131,7 @@ def test_the_same_source_and_seed_give_the_same_bytes(tmp_path):
 
 def test_a_page_needs_a_folder_to_stand_in(tmp_path):
     with pytest.raises(GnomonError, match="expected a folder to write to; there is none"):
-        report(table_of(2), tmp_path / "none" / "page.html", n_resamples=20)
+        report(table_of(2), tmp_path / "none" / "page.html", n_resamples=25)
 
 
 @pytest.fixture

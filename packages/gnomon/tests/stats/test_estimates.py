@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import gnomon as gn
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.results import noted
 from gnomon.scores import ScoreTable
@@ -181,3 +182,10 @@ def test_what_only_rounding_moves_does_not_vary(metric, method):
         (found,) = estimate(scores, [metric], method=method, n_resamples=50, rng=rng())
     assert np.isnan(found.low)
     assert np.isnan(found.high)
+
+
+@pytest.mark.parametrize("verb", [gn.estimate, gn.compare, gn.profile, gn.audit, gn.report])
+def test_too_few_resamples_are_refused(verb):
+    scores = ScoreTable.from_arrays({"a": [[1.0, 2.0], [3.0, 5.0]], "b": [[2.0, 2.5], [3.5, 5.0]]})
+    with pytest.raises(ValueError, match="expected at least 25 resamples, found 1"):
+        verb(scores, n_resamples=1)

@@ -207,7 +207,7 @@ def test_coverage_where_runs_share_an_effect(n_runs, correlation, n_algorithms):
 def test_coverage_with_few_runs(name):
     """At least nominal minus noise on normal scores; the percentile interval covers 70-89 %."""
     draws, n, held = rng(11), 150, 0
-    true = estimate(table(draws.normal(size=(20_000, 9)) + np.arange(9) / 3), name, n_resamples=2)
+    true = estimate(table(draws.normal(size=(20_000, 9)) + np.arange(9) / 3), name, n_resamples=25)
     for _ in range(n):
         x = draws.normal(size=(4, 3, 9)) + np.arange(9) / 3
         one = estimate(table(*x), [name], rng=draws, n_resamples=400)[0]

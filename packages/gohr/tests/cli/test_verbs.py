@@ -388,7 +388,10 @@ def test_bad_input_is_told_in_a_line_and_nothing_is_written(
         ),
         ("gohr report small.toml --also gif", "--also: expected png or pdf, found 'gif'"),
         ("gnomon estimate small.toml --level 1.5", "expected a number between 0 and 1, found 1.5"),
-        ("gnomon estimate small.toml --resamples 0", "'--resamples': 0 is not in the range"),
+        (
+            "gnomon estimate small.toml --resamples 0",
+            "'--resamples': expected at least 25 resamples, found 0",
+        ),
         ("gnomon estimate small.toml --where suite", "expected COLUMN=VALUE, found 'suite'"),
         ("gohr run small.toml --out out -j 0", "'-j': 0 is not in the range"),
         ("gohr rnu", "rnu"),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from gnomon.cli.sources import places_of, single_place
+from gnomon.errors import check_resamples
 
 if TYPE_CHECKING:
     from gnomon.scores.readers.summaries import SummaryTable
@@ -30,6 +31,13 @@ def _checked_level(level: float) -> float:
         limits = f", not within {LEAST_LEVEL:g} of either" if 0 < level < 1 else ""
         raise typer.BadParameter(f"expected a number between 0 and 1{limits}, found {level}")
     return level
+
+
+def _checked_resamples(n_resamples: int) -> int:
+    try:
+        return check_resamples(n_resamples)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def _checked_target(gamma: float | None) -> float | None:
@@ -50,7 +58,9 @@ Score = Annotated[
     typer.Option(help="Which score or column to use, if there are several."),
 ]
 Level = Annotated[float, typer.Option(help="Confidence level.", callback=_checked_level)]
-Resamples = Annotated[int, typer.Option(min=1, help="Number of bootstrap resamples.")]
+Resamples = Annotated[
+    int, typer.Option(help="Number of bootstrap resamples.", callback=_checked_resamples)
+]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Gamma = Annotated[
     float | None,

@@ -7,11 +7,17 @@ from typing import Annotated, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.options import Level, Resampling, ScoreOptions, Seed, ShowOptions, with_groups
+from gnomon.cli.options import (
+    Level,
+    Resamples,
+    Resampling,
+    ScoreOptions,
+    Seed,
+    ShowOptions,
+    with_groups,
+)
 from gnomon.cli.sources import Sources
 
-# One resample has no spread.
-Resamples = Annotated[int, typer.Option(min=2, help="Number of bootstrap resamples.")]
 By = Annotated[
     Literal["algorithm", "task"], typer.Option(help="Rank algorithms, or tasks by difficulty.")
 ]

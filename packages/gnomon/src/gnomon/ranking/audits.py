@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from gnomon.errors import GnomonError, counted, joined, listed
+from gnomon.errors import GnomonError, check_resamples, counted, joined, listed
 from gnomon.ranking.item_audit import ITEM_TITLES, Statement, item_statements
 from gnomon.ranking.ranks import Ranking, rank, rank_range
 from gnomon.results import Results, generator, made_by, noted
@@ -144,6 +144,7 @@ def audit(
     >>> next(one.finding for one in found if one.section == "runs")[:44]
     'rainbow and iqn: not significantly different'
     """
+    check_resamples(n_resamples)
     scores = table_of(scores)
     table, draws = at_common_step(scores), generator(rng)
     if table.units == "items":

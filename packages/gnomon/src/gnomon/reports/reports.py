@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gnomon.scores
-from gnomon.errors import GnomonError, either, listed
+from gnomon.errors import GnomonError, check_resamples, either, listed
 from gnomon.files import try_folder, write_atomically
 from gnomon.scores import table_of
 from gnomon.scores.reading import Scores
@@ -87,7 +87,7 @@ def report(
         The report cannot be written; nothing of it is, then, and nothing was computed if that could
         be known before.
     ValueError
-        `level` is not between 0 and 1.
+        `level` is not between 0 and 1, or `n_resamples` is below 25.
 
     Examples
     --------
@@ -100,6 +100,7 @@ def report(
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
+    check_resamples(n_resamples)
     if out is not None:
         try_place(out)  # before scores are read
     from gnomon.reports.scores_page import scores_report

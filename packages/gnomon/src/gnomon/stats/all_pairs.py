@@ -194,8 +194,14 @@ def _mean_of_tasks(totals: FloatArray, n_shared: IntArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(n_shared > 0, totals / n_shared, np.nan)
     np.fill_diagonal(value, 0.5)
-    # Rounding must not make an order of what is won and lost alike.
-    return np.where(np.abs(value - 0.5) < 1e-12, 0.5, value)
+    return _without_rounding(value)
+
+
+def _without_rounding(share: FloatArray) -> FloatArray:
+    """Return shares with those exact that are none, one half (no order) or all but for rounding."""
+    for exact in (0.0, 0.5, 1.0):
+        share = np.where(np.abs(share - exact) < 1e-12, exact, share)
+    return share
 
 
 def _over_runs(samples: Samples, sizes: IntArray, level: float) -> PairwiseImprovement:
@@ -309,7 +315,8 @@ def _means_over_others(
     with np.errstate(divide="ignore", invalid="ignore"):
         df = np.square(whole) / (own_fourth + n_single * np.square(pooled) + of_fourth)
         df = np.fmax(df, np.minimum(least_df, 1e6))
-    mean = np.where((weight > 0.0).any(axis=1), (weight * total).sum(axis=1), np.nan)
+    mean = _without_rounding((weight * total).sum(axis=1))
+    mean[~(weight > 0.0).any(axis=1)] = np.nan
     whole[~np.any(sizes > 1, axis=0)] = np.nan
     games = sizes * (sizes.sum(axis=1)[:, None] - sizes)
     n_tasks, n_games = np.count_nonzero(games, axis=0), games.sum(axis=0)
@@ -361,7 +368,7 @@ def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpr
     share = there * (there @ weight.T)
     met = np.count_nonzero(share > 0.0, axis=0)
     each = np.divide(of_task, share, out=np.full(share.shape, -0.5), where=share > 0.0) + 0.5
-    mean = np.where(met > 0, of_task.sum(axis=0) + 0.5, np.nan)
+    mean = _without_rounding(np.where(met > 0, of_task.sum(axis=0) + 0.5, np.nan))
     centre, variance, df = _task_moments(met, each.sum(axis=0), np.square(each).sum(axis=0))
     # Newcombe's interval is of runs: without its variance it is the mean alone.
     of_tasks = np.stack([centre, variance, df, *np.zeros((2, n))])

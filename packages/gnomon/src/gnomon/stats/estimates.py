@@ -227,7 +227,8 @@ def estimate(
         ``moderated`` over the algorithms of the table, or each algorithm's ``own``, so that its
         interval does not depend on the others.
     n_resamples : int
-        Number of resamples; none are drawn for the mean, the optimality gap and the median.
+        Number of resamples, 25 at least; none are drawn for the mean, the optimality gap and the
+        median.
     gamma : float, optional
         Target of the optimality gap: 1 if higher is better, otherwise required.
     rng : numpy.random.Generator or int, optional

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, check_word, listed
+from gnomon.errors import ScoreDataError, check_resamples, check_word, listed
 from gnomon.results import Results, Row, SeriesRecord, finite_or_none, generator, made_by, recorded
 from gnomon.scores.plausibility import refuse_unlike_scales
 from gnomon.scores.readers.summaries import SummaryTable
@@ -209,6 +209,7 @@ def profile(
     check_word("spacing", spacing, get_args(Spacing))
     check_word("band", band, get_args(Band))
     check_word("df", df, get_args(DegreesOfFreedom))
+    check_resamples(n_resamples)
     at = None if tau is None else np.sort(np.asarray(tau, dtype=np.float64))
     scale = ""
     if isinstance(scores, ScoreTable):

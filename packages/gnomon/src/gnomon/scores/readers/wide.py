@@ -128,6 +128,8 @@ def _recognises(source: Source) -> bool:
         return False
     if {"algorithm", "task"} <= roles:
         return roles.isdisjoint(("run", "score")) and _are_runs(_values(source.names))
+    if {"algorithm", "task", "run"} <= {*map(_role, source.names)}:
+        return False
     return "task" not in names[1:] or _has_keys(source.names)
 
 

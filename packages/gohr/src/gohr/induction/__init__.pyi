@@ -13,6 +13,7 @@ from .players import ideal_conclusion as ideal_conclusion
 from .players import learner_conclusion as learner_conclusion
 from .players import measure as measure
 from .players import outcome_of as outcome_of
+from .published import measured_outcomes as measured_outcomes
 from .published import read_outcomes as read_outcomes
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "ideal_conclusion",
     "learner_conclusion",
     "measure",
+    "measured_outcomes",
     "outcome_of",
     "plan_of",
     "read_outcomes",

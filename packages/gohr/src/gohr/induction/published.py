@@ -7,10 +7,12 @@ are the answers of three candidates to five boards each: about three yes/no answ
 from __future__ import annotations
 
 import csv
+import gzip
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +70,27 @@ def _of_source(path: Path) -> Iterator[Outcome]:
     if path.is_dir() or path.suffix in (".eval", ".json"):
         yield from _of_logs(path)
         return
-    text = read_text(path, noun="table of outcomes", error=ScoreDataError)
+    yield from _of_table(read_text(path, noun="table of outcomes", error=ScoreDataError), path)
+
+
+def measured_outcomes() -> Induction:
+    """Return the outcomes of learners on ``gohr-basic`` that come with gohr.
+
+    They are of ``gohr induction`` with the learners ideal, linear_dqn and tabular_q, their own
+    attempts and random ones, 1, 5 and 20 boards, and 10 trials on each rule.
+
+    Examples
+    --------
+    >>> found = measured_outcomes()
+    >>> min(one.solved for one in found if one.player == "ideal" and one.n_boards == 20)
+    1.0
+    """
+    packed = resources.files("gohr.induction") / "measured.csv.gz"
+    text = gzip.decompress(packed.read_bytes()).decode()
+    return Induction(tuple(_of_table(text, Path(packed.name))))
+
+
+def _of_table(text: str, path: Path) -> Iterator[Outcome]:
     lines = [(n, cells) for n, cells in enumerate(csv.reader(text.splitlines()), start=1) if cells]
     if not lines:
         raise ScoreDataError(f"{path}: expected a table of outcomes, found an empty file")

@@ -84,11 +84,17 @@ def test_results_of_a_dask_cluster():
     pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
     with cluster_workers("local", 2) as cluster:
         assert sorted(o.result for o in cluster.map(abs, range(-30, 0))) == list(range(1, 31))
-    with (
-        pytest.raises(GnomonError, match="processors: expected a Dask scheduler, found none"),
-        cluster_workers("processors"),
-    ):
-        pass
+
+
+def test_an_address_without_a_port_is_refused_before_a_client_is_made(monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
+    monkeypatch.delattr(distributed, "Client")
+    for address in ("processors", "tcp://processors", "http://processors:8786"):
+        with (
+            pytest.raises(GnomonError, match=f"^{address}: expected a Dask scheduler, found none"),
+            cluster_workers(address),
+        ):
+            pass
 
 
 @pytest.mark.full

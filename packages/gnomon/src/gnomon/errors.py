@@ -10,6 +10,7 @@ terminal would obey it. A mistake in a program that calls Gnomon is an ordinary 
 from __future__ import annotations
 
 import difflib
+import os
 import shlex
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,13 +28,22 @@ class GnomonError(Exception):
 class UnknownNameError(GnomonError):
     """A name that is not in the list it was looked up in; the nearest names are offered.
 
+    If a file was looked for as well, and the name looks like one, the message has its folder.
+
     Examples
     --------
     >>> print(UnknownNameError("rule", "clockwize", ["clockwise", "color-match"]))
     unknown rule 'clockwize'; did you mean 'clockwise'?
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        known: Iterable[str],
+        *,
+        base: str | os.PathLike[str] | None = None,
+    ) -> None:
         known = list(known)
         same = [x for x in known if x.strip().casefold() == name.strip().casefold()]
         near = same or difflib.get_close_matches(name, known, n=3)
@@ -41,6 +51,10 @@ class UnknownNameError(GnomonError):
             hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
         else:
             hint = f"known: {listed(sorted(known)) or 'none'}"
+        folder, file = os.path.split(name)
+        if base is not None and (folder or "." in file):
+            folder = os.path.abspath(os.path.join(base, folder))
+            hint = f"there is no such file in {visible(folder)}; {hint}"
         self.kind = kind
         self.name = name
         self.near = near

@@ -241,7 +241,7 @@ def cluster_workers(scheduler: str, n_workers: int = 1) -> Iterator[Workers]:
     Raises GnomonError: Dask is not installed, or no scheduler answers.
     """
     try:
-        connect: Any = import_module("distributed").Client
+        dask: Any = import_module("distributed")
     except ImportError:
         raise GnomonError("a cluster needs Dask: pip install 'gohr[dask]'") from None
     how: dict[str, Any] = {"address": scheduler, "timeout": _CONNECT_S}
@@ -254,7 +254,10 @@ def cluster_workers(scheduler: str, n_workers: int = 1) -> Iterator[Workers]:
             "memory_limit": 0,
         }
     try:
-        client = connect(set_as_default=False, **how)
+        if scheduler != "local":
+            # A client that an address without a port stops half made cannot be closed.
+            dask.comm.get_address_host_port(scheduler)
+        client = dask.Client(set_as_default=False, **how)
     except (OSError, ValueError) as error:
         reason = _in_one_line(error)
         raise GnomonError(f"{scheduler}: expected a Dask scheduler, found none: {reason}") from None

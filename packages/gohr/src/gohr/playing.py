@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, final
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import shortened
+from gnomon.errors import counted, shortened
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.game.board_views import ACTION
 from gohr.game.engine.compiler import CompiledRule
@@ -66,6 +66,8 @@ class TrialLog:
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
     >>> log = gohr.play(gohr.draw_boards(3, rng=rng), learner, gohr.load_rule("clockwise"))
+    >>> log
+    TrialLog: 3 boards, 88 attempts
     >>> n_errors = log.n_attempts - 9  # nine pieces each
     >>> bool(n_errors.sum() == (log.outcomes != 0).sum())
     True
@@ -78,6 +80,11 @@ class TrialLog:
     finish: npt.NDArray[np.int8]
     own: npt.NDArray[np.bool_] | None = None
     p0: npt.NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        """Return the numbers of boards and of attempts."""
+        n_boards, n_attempts = self.n_attempts.size, int(self.n_attempts.sum())
+        return f"TrialLog: {counted(n_boards, 'board')}, {counted(n_attempts, 'attempt')}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

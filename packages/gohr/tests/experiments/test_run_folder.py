@@ -11,7 +11,7 @@ import pytest
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gohr.errors import RunFolderError
-from gohr.experiments import ExperimentConfig, RunFolder, run, trials_of
+from gohr.experiments import ExperimentConfig, RuleEntry, RunFolder, run, trials_of
 from runs import forge_experiment
 
 CONFIG = ExperimentConfig(
@@ -90,8 +90,28 @@ def test_a_folder_of_another_experiment(folder):
     message = refused(folder.path, config=more)
     assert message == ": holds another experiment (trials 2 there, 3 here); choose another folder"
     other = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=4)
-    message = refused(folder.path, config=other)
-    assert message == ": holds another experiment (its rules differ); choose another folder"
+    assert "(rule 'color-match' only there)" in refused(folder.path, config=other)
+    changed = RuleEntry("color-match", "(*,*,*,*,0)")
+    other = ExperimentConfig(
+        "small", ["clockwise", changed], ["uniform", "rule_player"], trials=2, episodes=4
+    )
+    assert "(rule 'color-match': not the same text)" in refused(folder.path, config=other)
+    player = {"kind": "tabular_q", "name": "uniform"}
+    other = ExperimentConfig(
+        "small", ["clockwise", "color-match"], [player, "rule_player"], trials=2, episodes=4
+    )
+    told = "(learner 'uniform': kind 'uniform' there, 'tabular_q' here)"
+    assert told in refused(folder.path, config=other)
+    other = ExperimentConfig(
+        "small",
+        ["clockwise", "color-match"],
+        ["uniform", "rule_player"],
+        trials=2,
+        episodes=4,
+        board={"pieces": 5},
+    )
+    assert "(board: pieces [9, 9] there, [5, 5] here)" in refused(folder.path, config=other)
+    assert repr(folder) == f"RunFolder: {folder.path}, experiment 'small' of 8 trials"
 
 
 def rewrite(folder: RunFolder, **changes: object) -> None:

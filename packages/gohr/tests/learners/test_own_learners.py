@@ -188,7 +188,9 @@ def test_attempts_of_two_versions_never_stand_in_one_run(folder, tmp_path):
     with pytest.raises(ConfigError, match="expected version sha256:0, found sha256"):
         ExperimentConfig.from_record(record)
     other = ExperimentConfig.of_run(record)
-    with pytest.raises(RunFolderError, match=r"'Patient' is sha256:\w+ there, sha256:0 here"):
+    with pytest.raises(
+        RunFolderError, match=r"'Patient': version 'sha256:\w+' there, 'sha256:0' here"
+    ):
         run(other, tmp_path / "run")
 
 

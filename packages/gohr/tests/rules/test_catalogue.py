@@ -77,6 +77,14 @@ def test_an_unknown_name_brings_the_nearest_ones(load: object) -> None:
         load("clock-wise")
 
 
+def test_a_missing_file_is_told_with_the_folder_it_was_looked_for_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for file, folder in {"nosuch.txt": tmp_path, "mine/nosuch": tmp_path / "mine"}.items():
+        with pytest.raises(UnknownNameError) as error:
+            resolve_rule(file)
+        assert f"'{file}'; there is no such file in {folder}; known: " in str(error.value)
+
+
 def test_a_rule_is_found_by_name_or_else_by_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("(*,*,*,*,2)\r\n")

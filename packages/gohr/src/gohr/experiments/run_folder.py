@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 #: Name of the list of sessions in the database.
 SESSIONS = "sessions"
+#: Length of a value that is shown where two experiments differ.
+_MOST_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,11 @@ class RunFolder:
             )
         # The limits of trials may have changed: they decide no attempt.
         return replace(folder, config=config)
+
+    def __repr__(self) -> str:
+        """Return the path, the name of the experiment, and the number of its trials."""
+        trials = counted(self.config.n_trials, "trial")
+        return f"RunFolder: {self.path}, experiment {self.config.name!r} of {trials}"
 
     def __fspath__(self) -> str:
         """Return the path of the folder, so that a run can be used wherever a path can."""
@@ -408,22 +415,30 @@ def _check_free(path: Path) -> None:
 
 
 def _difference(there: ExperimentConfig, here: ExperimentConfig) -> str:
-    """Return the first field in which two experiments differ, in words."""
-    for name, found in there.to_record().items():
-        wanted = here.to_record().get(name)
-        if found != wanted and name not in NOT_PLAYED:
-            if name == "learners" and (changed := _changed_learner(there, here)):
-                return changed
-            short = isinstance(found, int | str)
-            return f"{name} {found!r} there, {wanted!r} here" if short else f"its {name} differ"
-    return "the same fields"
+    """Return the first rule, learner or field in which two experiments differ, in words."""
+    # A hash for the text of a rule: comments may differ.
+    rules = [{x.name: x.to_record() | {"text": x.hash} for x in c.rules} for c in (there, here)]
+    learners = [{x.name: x.to_record() for x in c.learners} for c in (there, here)]
+    for kind, (found, wanted) in {"rule": rules, "learner": learners}.items():
+        for name in {**found, **wanted}:
+            if name not in found or name not in wanted:
+                return f"{kind} {name!r} only {'there' if name in found else 'here'}"
+            if found[name] != wanted[name]:
+                return f"{kind} {name!r}: {_changed(found[name], wanted[name])}"
+        if [*found] != [*wanted]:
+            return f"another order of its {kind}s"
+    records = [c.to_record() for c in (there, here)]
+    boards = [record.pop("board") for record in records]
+    if boards[0] != boards[1]:
+        return f"board: {_changed(*boards)}"
+    others = {"rules", "learners", *NOT_PLAYED}
+    return _changed(*({k: x for k, x in record.items() if k not in others} for record in records))
 
 
-def _changed_learner(there: ExperimentConfig, here: ExperimentConfig) -> str | None:
-    """Return whose version differs, if that is the first difference of the learners."""
-    for found, wanted in zip(there.learners, here.learners, strict=False):
-        if found != wanted:
-            if replace(found, version=wanted.version) != wanted:
-                break
-            return f"learner {found.name!r} is {found.version} there, {wanted.version} here"
-    return None
+def _changed(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """Return the first field in which two tables differ, with its values if they are short."""
+    name = next(name for name in {**found, **wanted} if found.get(name) != wanted.get(name))
+    values = repr(found.get(name)), repr(wanted.get(name))
+    if max(map(len, values)) > _MOST_SHOWN:
+        return f"not the same {name}"
+    return f"{name} {values[0]} there, {values[1]} here"

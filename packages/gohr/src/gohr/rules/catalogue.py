@@ -259,7 +259,7 @@ def resolve_rule(name_or_path: str | Path) -> RuleSet:
         return load_rule(name)
     if os.path.isfile(name):
         return read_rule_file(name)
-    raise UnknownNameError("rule or file", name, available_rules())
+    raise UnknownNameError("rule or file", name, available_rules(), base="")
 
 
 def read_rule_text(name_or_path: str | Path) -> str:
@@ -277,7 +277,7 @@ def read_rule_text(name_or_path: str | Path) -> str:
     if name in available_rules():
         return load_rule_text(name)
     if not os.path.exists(name):
-        raise UnknownNameError("rule or file", name, available_rules())
+        raise UnknownNameError("rule or file", name, available_rules(), base="")
     return read_text(Path(name), noun="rule file", most_bytes=_MOST_BYTES)
 
 

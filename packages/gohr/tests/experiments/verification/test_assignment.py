@@ -78,6 +78,8 @@ def test_a_config_of_a_stranger_has_no_file_of_ours_read(tmp_path):
         with pytest.raises(GnomonError) as error:
             untrusted(rules=rules)
         assert "swordfish" not in str(error.value)
+    with pytest.raises(ConfigError, match=r"found 'clockwise' without; .*to_toml"):
+        untrusted(rules=["clockwise"])
     board = {"files": [str(secret)]}
     with pytest.raises(ConfigError, match="expected the boards themselves"):
         untrusted(board=board)

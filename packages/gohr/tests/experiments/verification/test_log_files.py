@@ -46,6 +46,26 @@ def test_a_log_is_read_back():
     assert read_log(write_log({})) == {}
 
 
+def test_an_argument_of_another_kind_is_named():
+    log = TRIALS["clockwise", 0]
+    given: Any
+    for found, given in {
+        "a TrialLog": log,
+        "the key 'clockwise'": {"clockwise": log},
+        r"a int for \('clockwise', 0\)": {("clockwise", 0): 3},
+    }.items():
+        expected = rf"^trials: expected {{\(rule, trial\): TrialLog}}, found {found}$"
+        with pytest.raises(TypeError, match=expected):
+            write_log(given)
+    with pytest.raises(TypeError, match=r"the bytes of a log, found the path 'l\.zip'; read"):
+        read_log("l.zip")  # type: ignore[arg-type]
+
+
+def test_a_log_prints_as_its_numbers():
+    log = TRIALS["clockwise", 0]
+    assert repr(log) == f"TrialLog: 3 boards, {log.n_attempts.sum()} attempts"
+
+
 def test_attempts_and_bytes_are_limited():
     with pytest.raises(ConfigError, match=f"expected at most {N_ROWS - 1} attempts, found more"):
         read_log(LOG, max_rows=N_ROWS - 1)

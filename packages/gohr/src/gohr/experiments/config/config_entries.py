@@ -106,7 +106,7 @@ class RuleEntry:
         elif not text:
             path = base / name
             if not path.is_file():
-                raise UnknownNameError("rule or file", name, available_rules())
+                raise UnknownNameError("rule or file", name, available_rules(), base=base)
             name, file = path.stem, str(path)
             text = read_text(path, noun="rule file", error=ConfigError)
         try:

@@ -413,8 +413,12 @@ def _board_of_suites(rules: Any) -> BoardSpec:
 
 def _with_texts(rules: Sequence[RuleEntry], base: Path, *, trusted: bool) -> tuple[RuleEntry, ...]:
     """Find the text of every rule, those of the suites included; what two share counts once."""
-    if not trusted and not all(rule.text for rule in rules):
-        raise ConfigError("field 'rules': expected the text of each rule, not its name")
+    bare = next((rule.name for rule in rules if not rule.text), None)
+    if not trusted and bare is not None:
+        raise ConfigError(
+            f"field 'rules': expected the text of each rule, found {bare!r} without; "
+            "ExperimentConfig.to_toml writes an experiment with its texts"
+        )
     entries: list[RuleEntry] = []
     of_suites: set[RuleEntry] = set()
     for rule in rules:
@@ -505,7 +509,7 @@ def load_experiment(name_or_path: str | Path, **changes: Any) -> ExperimentConfi
             raise ConfigError(f"{name!r} names no learners: give some")
         return ExperimentConfig.from_record({"name": name, "rules": [name]} | changes)
     known = (*available_experiments(), *available_suites(), *available_rules())
-    raise UnknownNameError("experiment or file", name, known)
+    raise UnknownNameError("experiment or file", name, known, base="")
 
 
 def _library() -> resources.abc.Traversable:

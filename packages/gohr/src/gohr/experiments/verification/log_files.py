@@ -8,10 +8,13 @@ unpacked, and nothing in a log is ever run.
 from __future__ import annotations
 
 import io
+import os
 import zipfile
 import zlib
 from collections.abc import Mapping
+from typing import SupportsIndex
 
+from gnomon.errors import shortened
 from gohr.errors import ConfigError
 from gohr.experiments.attempts import attempt_bytes, attempts_of
 from gohr.playing import TrialLog
@@ -21,6 +24,9 @@ Trials = Mapping[tuple[str, int], TrialLog]
 #: What Python raises for a damaged archive, or one that uses what no log does.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
+#: The argument of :func:`write_log`, in the words of its errors.
+_TRIALS = "{(rule, trial): TrialLog}"
+
 
 def write_log(trials: Trials) -> bytes:
     """Return the log of one learner's trials; equal trials give equal bytes.
@@ -28,7 +34,18 @@ def write_log(trials: Trials) -> bytes:
     Parameters
     ----------
     trials : mapping of (str, int) to TrialLog
-        By rule and number of the trial.
+        By rule and number of the trial. Their ``p0`` are not written: :func:`read_log` returns None
+        for them.
+
+    Returns
+    -------
+    bytes
+        The log, as the content of a file.
+
+    Raises
+    ------
+    TypeError
+        If `trials` is something else.
 
     Examples
     --------
@@ -38,6 +55,13 @@ def write_log(trials: Trials) -> bytes:
     >>> list(read_log(write_log({("clockwise", 0): trial.play()})))
     [('clockwise', 0)]
     """
+    if not isinstance(trials, Mapping):
+        raise TypeError(f"trials: expected {_TRIALS}, found a {type(trials).__name__}")
+    for key, log in trials.items():
+        if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], SupportsIndex)):
+            raise TypeError(f"trials: expected {_TRIALS}, found the key {shortened(repr(key))}")
+        if not isinstance(log, TrialLog):
+            raise TypeError(f"trials: expected {_TRIALS}, found a {type(log).__name__} for {key}")
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for (rule, number), log in trials.items():
@@ -55,7 +79,7 @@ def read_log(
     Parameters
     ----------
     data : bytes
-        The log, as :func:`write_log` writes it.
+        The log, as :func:`write_log` returns it: the content of the file, not its path.
     max_rows : int
         Most attempts in all trials.
     max_bytes : int
@@ -65,6 +89,8 @@ def read_log(
     ------
     ConfigError
         It is not a log, is damaged, or is above a limit.
+    TypeError
+        `data` is not bytes.
 
     Examples
     --------
@@ -72,6 +98,15 @@ def read_log(
     Traceback (most recent call last):
     gohr.errors.ConfigError: expected a log, a ZIP archive of trials: File is not a zip file
     """
+    given: object = data
+    if isinstance(given, str | os.PathLike):
+        path = shortened(repr(os.fspath(given)))
+        raise TypeError(
+            f"data: expected the bytes of a log, found the path {path}; read it with "
+            "Path.read_bytes()"
+        )
+    if not isinstance(given, bytes | bytearray | memoryview):
+        raise TypeError(f"data: expected the bytes of a log, found a {type(given).__name__}")
     trials: dict[tuple[str, int], TrialLog] = {}
     n_rows, name = 0, ""
     try:

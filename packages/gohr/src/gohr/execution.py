@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
@@ -34,6 +35,7 @@ _START_S = 300.0
 _CONNECT_S = 20
 #: How worker processes start: the default of Python 3.14 on Linux; not safe on macOS.
 _METHOD: Literal["forkserver", "spawn"] = "forkserver" if sys.platform == "linux" else "spawn"
+_CONTEXT: Any = multiprocessing.get_context(_METHOD)
 #: Interval between checks for a lost cluster while no piece ends.
 _LOOK_S = 1.0
 
@@ -169,7 +171,8 @@ class ProcessWorkers(Workers):
         preload: str | None = None,
     ) -> None:
         self._n_workers, self._limits, self._prepare = n_workers, limits, prepare
-        self._context = multiprocessing.get_context(_METHOD)
+        self._context = copy(_CONTEXT)
+        self._context.Process = _Worker
         if _METHOD == "forkserver":
             from multiprocessing import forkserver
 
@@ -208,6 +211,22 @@ class ProcessWorkers(Workers):
         finally:
             pool.stop()
             pool.join()
+
+
+#: No exit status is as large.
+_ENDED = 256
+
+
+class _Worker(_CONTEXT.Process):  # type: ignore[misc]
+    """A worker process: to end by itself is an error, also with exit status 0.
+
+    For the piece of a process with exit status 0 pebble would wait forever.
+    """
+
+    @property
+    def exitcode(self) -> int | None:
+        code: int | None = super().exitcode
+        return _ENDED if code == 0 else code
 
 
 def make_workers(
@@ -308,7 +327,7 @@ def _told(error: BaseException) -> tuple[str, str | None]:
         return f"TimeLimit: not done after {error.args[1]:g} s", None
     code = getattr(error, "exitcode", None)
     if code is not None:
-        how = f"signal {-code}" if code < 0 else f"exit status {code}"
+        how = f"signal {-code}" if code < 0 else f"exit status {code % _ENDED}"
         return f"the worker process died ({how})", None
     # An exception from a worker has its traceback there.
     there = getattr(error, "traceback", None) or getattr(error.__cause__, "tb", None)

@@ -31,7 +31,7 @@ episodes = 10
 trial_timeout_s = 10
 trial_memory_mb = 600
 """
-#: Four trials on one rule misbehave, each in its own way, unless all is well.
+#: Five trials on one rule misbehave, each in its own way, unless all is well.
 SITE = """
 import os, time
 import numpy as np
@@ -43,6 +43,7 @@ def misbehave(self):
             case 2: raise RuntimeError("out of luck")
             case 3: time.sleep(600)
             case 4: os.kill(os.getpid(), 9)
+            case 6: os._exit(0)
             case 5:
                 eaten = []
                 while True:
@@ -55,6 +56,7 @@ ERRORS = {
     3: "TimeLimit: not done after 10 s",
     4: "the worker process died (signal 9)",
     5: "MemoryError",
+    6: "the worker process died (exit status 0)",
 }
 
 
@@ -86,25 +88,25 @@ def test_bad_trials_are_recorded_and_the_rest_are_complete(tmp_path, undisturbed
     said = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert said.returncode == 1, said.stderr
     answer = json.loads(said.stdout)
-    assert len(answer["warnings"]) == 4
+    assert len(answer["warnings"]) == 5
     counts = [(r["done"], r["failed"], r["missing"]) for r in answer["results"]]
-    assert counts == [(4, 4, 0), (8, 0, 0)]
+    assert counts == [(3, 5, 0), (8, 0, 0)]
     trials = RunFolder.open(tmp_path / "run").trials()
     assert len({t.key for t in trials}) == len(trials) == 16
     failed = {t.trial: t.error for t in trials if t.status == "failed"}
     assert failed.keys() == ERRORS.keys()
     assert [n for n, error in failed.items() if ERRORS[n] not in error] == [], failed
     there = hashes(tmp_path / "run")
-    assert len(there) == 12
+    assert len(there) == 11
     assert there.items() <= undisturbed.items()
 
     # Where all is well they are played, and they alone; the limits may be others by then.
     config = ExperimentConfig("faulty", RULES, ["uniform"], trials=8, episodes=10)
     summary = run(config, tmp_path / "run")
-    assert (summary.done, summary.skipped, summary.failed) == (4, 12, 0)
+    assert (summary.done, summary.skipped, summary.failed) == (5, 11, 0)
     assert hashes(tmp_path / "run") == undisturbed
     sessions = summary.folder.sessions
-    assert [(s["done"], s["failed"]) for s in sessions] == [(12, 4), (4, 0)]
+    assert [(s["done"], s["failed"]) for s in sessions] == [(11, 5), (5, 0)]
     assert [s["trial_timeout_s"] for s in sessions] == [10, None]
 
 

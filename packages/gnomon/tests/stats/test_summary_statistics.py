@@ -4,6 +4,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking import rank
+from gnomon.results import noted
 from gnomon.scores import ScoreTable, SummaryTable
 from gnomon.stats import compare, estimate, stand_in_runs
 
@@ -72,3 +73,30 @@ def test_summaries_of_unlike_scales_name_a_scale_that_takes_them(command, tmp_pa
 def test_a_single_run_has_no_spread():
     one = SummaryTable(("a",), ("t",), np.ones((1, 1)), np.full((1, 1), np.nan), np.ones((1, 1)))
     assert stand_in_runs(one).runs("a", "t").tolist() == [1.0]
+
+
+def with_errors(tmp_path, heading, more=""):
+    path = tmp_path / "acc.csv"
+    cells = ["m1,t1,0.5,0.02", "m1,t2,0.6,0.03", "m2,t1,0.7,0.02", "m2,t2,0.8,0.03"]
+    path.write_text("\n".join([f"model,task,{heading}", *(cell + more for cell in cells)]))
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:intervals come from", "ignore:.*is read as algorithm")
+@pytest.mark.parametrize("heading", ["score,stderr,n_items", "accuracy,se,n", "mean,stderr,count"])
+def test_scores_with_standard_errors_are_summaries(tmp_path, heading):
+    path = with_errors(tmp_path, heading, ",4000")
+    (found,) = compare(path, "m1", "m2", metrics="mean")
+    error = np.hypot(0.02, 0.03) / 2 * np.sqrt(2)
+    assert found.value == pytest.approx(-0.2)
+    assert [found.low, found.high] == pytest.approx(
+        [-0.2 - 1.96 * error, -0.2 + 1.96 * error], 2e-2
+    )
+
+
+@pytest.mark.parametrize("heading", ["score,stderr", "accuracy,stderr"])
+def test_a_standard_error_without_a_number_of_items_is_noted(tmp_path, heading):
+    path = with_errors(tmp_path, heading)
+    with noted() as notes:
+        compare(path, "m1", "m2", metrics="mean")
+    assert any("'stderr' is left out" in one and "'n_items'" in one for one in notes)

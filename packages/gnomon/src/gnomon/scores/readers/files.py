@@ -293,6 +293,11 @@ def _beginning(path: Path) -> tuple[int, str, str]:
     return n, header, others[0] if others and separator not in header else separator
 
 
+#: Names of a column of standard errors, and of one of the numbers of items behind the scores.
+ERRORS = ("stderr", "std_err", "standard_error", "se", "sem")
+N_ITEMS = ("n_items", "n_samples", "n", "count")
+
+
 def are_summaries(names: Sequence[str]) -> bool:
     """Return whether headings are those of means and deviations of runs."""
     return {"mean", "std"} <= set(names) and "score" not in names

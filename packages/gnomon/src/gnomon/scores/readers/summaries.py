@@ -13,7 +13,7 @@ import numpy as np
 
 from gnomon.errors import UnknownNameError, note
 from gnomon.scores.contents import tasks_left_out
-from gnomon.scores.readers.files import are_summaries, reported_number
+from gnomon.scores.readers.files import ERRORS, N_ITEMS, are_summaries, reported_number
 from gnomon.scores.readers.source import Source
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.scores.tidy import Origin, matching_rows, renamed_columns
@@ -159,14 +159,26 @@ def _on_tasks(
 def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
     """Return raw means with the deviations from their standard errors, or None.
 
-    A score that is a mean over the items of a task, with the attributes ``stderr`` and ``n_items``,
-    is known as well as its items allow: the runs of the summary are the items.
+    A score that is a mean over the items of a task, with attributes for its standard error and the
+    number of items, is known as well as its items allow: the runs of the summary are the items.
     """
-    if not {"stderr", "n_items"} <= set(table.attributes) or table.normalization is not None:
+    errors = [
+        name
+        for name in table.attributes
+        if name.lower() in ERRORS and table.rows.numbers(name) is not None
+    ]
+    if not errors or table.normalization is not None:
         return None
     if table.n_steps > 1 or table.run_counts.max(initial=0) != 1:
         return None
-    score, error, n = (table.rows.numbers(name) for name in ("score", "stderr", "n_items"))
+    numbers = [name for name in table.attributes if name.lower() in N_ITEMS]
+    if not numbers:
+        note(
+            f"column {errors[0]!r} is left out: an interval from a standard error also needs the "
+            f"number of items behind each score, in a column {N_ITEMS[0]!r}"
+        )
+        return None
+    score, error, n = (table.rows.numbers(x) for x in ("score", errors[0], numbers[0]))
     if score is None or error is None or n is None or np.isnan(score + error + n).any():
         return None
     keys = zip(table.rows.tolist("algorithm"), table.rows.tolist("task"), strict=True)

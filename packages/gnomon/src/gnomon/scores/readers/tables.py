@@ -28,7 +28,7 @@ from gnomon.errors import (
 )
 from gnomon.files import write_atomically
 from gnomon.scores.columns import Column, Rows, Texts
-from gnomon.scores.readers.files import are_summaries, reported_number
+from gnomon.scores.readers.files import ERRORS, N_ITEMS, are_summaries, reported_number
 from gnomon.scores.readers.json_files import JSON_LINES
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.source import Source
@@ -160,6 +160,13 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
             "expected runs, found means and standard deviations; estimate and compare take these, "
             + either("and profile takes what read_summaries returns", "and so does profile")
         )
+    known = [name for name in raw.names if name.lower() in (*ERRORS, *N_ITEMS)]
+    if not {name.lower() for name in known}.isdisjoint(ERRORS) and "score" not in (
+        *named,
+        *map(role_of, raw.names),
+    ):
+        metric = named["score"] = chosen_score(raw, None, named, known, origin)
+        is_column = True
     rows = with_usual_names(raw, named, origin)
     if is_column:
         rows = _with_single(rows, source)

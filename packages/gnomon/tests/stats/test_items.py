@@ -222,6 +222,24 @@ def test_a_plan_says_what_items_and_epochs_would_tell():
         plan(ScoreTable.from_arrays({"a": [[1], [2]], "b": [[2], [3]]}), "a", "b", items=[3])
 
 
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+@pytest.mark.parametrize("cluster", [None, "topic"])
+@pytest.mark.parametrize("n_epochs", [1, 3])
+def test_a_plan_of_the_present_items_is_the_comparison(cluster, n_epochs):
+    scores = table(n=120, n_epochs=n_epochs)
+    (now,) = plan(scores, "a", "b", items=[120], runs=[n_epochs], cluster=cluster)
+    (one,) = compare(scores, "a", "b", cluster=cluster)
+    assert now.detectable == pytest.approx(one.detectable, rel=1e-12)
+
+
+def test_items_without_a_difference_have_the_power_of_the_level():
+    x = np.random.default_rng(0).normal(size=(1, 40))
+    even = ScoreTable.from_arrays({"a": x, "b": x + np.tile([1.0, -1.0], 20)}, units="items")
+    with pytest.warns(DegenerateScoresWarning, match="run some items twice"):
+        found = plan(even, "a", "b")
+    assert [one.power for one in found] == pytest.approx([0.05] * len(found))
+
+
 @pytest.mark.full
 def test_power_is_what_simulated_studies_reach():
     scores = table(n=4_000, n_epochs=4, a=0.1, b=0.0)

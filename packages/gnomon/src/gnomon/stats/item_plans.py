@@ -14,6 +14,7 @@ from gnomon.stats.cautions import warn
 from gnomon.stats.distributions import student_quantile
 from gnomon.stats.items import Items, item_metrics
 from gnomon.stats.metrics import Metrics
+from gnomon.stats.power import power_of_t
 
 #: Numbers of items to try, as multiples of the present one, and epochs of each.
 FACTORS, EPOCHS = (0.5, 1.0, 2.0, 4.0, 8.0), (1, 2, 4, 8)
@@ -30,9 +31,10 @@ class ItemPlan(FieldRecord):
     items, epochs : int
         Items of the study, and epochs of each item for both models.
     standard_error : float
-        Of the paired difference.
+        Of the paired difference; with the present items and epochs that of its interval.
     detectable : float
-        The smallest difference found with the power wanted.
+        The smallest difference found with the power wanted; for power 0.8 with the present items
+        and epochs that of :func:`gnomon.stats.compare`.
     power : float
         For the present difference, as if it were the true one.
     from_epochs : float
@@ -98,16 +100,23 @@ def _plans(
             f"{a} and {b}: no item has two epochs of both models, so the effect of more epochs is "
             "unknown; run some items twice"
         )
+    # The components show how the error changes, and the comparison what it is.
+    now, present = sum(parts.parts()), float(found.error[0])
+    detectable = float(found.detectable(level, power)[0])
+    steps_now = sum(student_quantile(p, float(found.df[0])) for p in (level, 2.0 * power - 1.0))
     tried = [1] if one_epoch else sorted({*(epochs or (*EPOCHS, round(parts.n_epochs)))})
     for n_items in sorted({*(items or (max(round(f * n), 2) for f in FACTORS))}):
         more = n_items / n
         # Clusters grow in number with items, and degrees of freedom with clusters.
         df = max(float(found.df[0]) * more, 1.0)
-        first, second = (student_quantile(p, df) for p in (level, 2.0 * power - 1.0))
+        steps = sum(student_quantile(p, df) for p in (level, 2.0 * power - 1.0))
         for each in tried:
             variances = parts.parts(more, float(each))
             total = sum(variances)
-            error = math.sqrt(total)
+            factor = math.sqrt(total / now) if now else 0.0
+            error = present * factor
+            smallest = detectable * (factor * steps / steps_now)
+            found_with = power_of_t(found.value / error, df, level)[0] if error else math.nan
             yield ItemPlan(
                 a=a,
                 b=b,
@@ -115,20 +124,10 @@ def _plans(
                 items=n_items,
                 epochs=each,
                 standard_error=error,
-                detectable=(first + second) * error if error else math.nan,
-                power=_power(float(found.value[0]), error, first),
+                detectable=min(smallest, 1.0) if found.bounded[0] else smallest,
+                power=float(found_with),
                 from_epochs=math.nan if one_epoch or not total else variances[2] / total,
             )
-
-
-def _power(difference: float, error: float, critical: float) -> float:
-    """Return the power to find a difference; NaN where differences of items do not vary."""
-    from scipy.special import ndtr
-
-    if error == 0.0:
-        return math.nan
-    distance = abs(difference) / error
-    return float(ndtr(distance - critical) + ndtr(-distance - critical))
 
 
 def item_plan_notes(plans: Sequence[ItemPlan], power: float) -> list[str]:

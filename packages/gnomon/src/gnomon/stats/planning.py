@@ -14,7 +14,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal
 
@@ -34,6 +34,7 @@ from gnomon.stats.intervals import Noise, Rule, Student, table_noise
 from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
 from gnomon.stats.items import counted_as, refuse_options
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
+from gnomon.stats.power import noncentrality, power_of_t
 from gnomon.stats.samples import Strata
 from gnomon.stats.sequential import SequentialResult, sequential_compare
 
@@ -49,8 +50,6 @@ RULE = Rule(0.95, "auto", 2000, np.uint64(0), "own")
 ONE_DEVIATION = 0.6826894921370859
 #: A power this close to the error of the test is that error.
 ROUNDING = 1e-9
-#: Nodes of an integral over the standard deviation: exact to 1e-7 from one degree of freedom on.
-N_NODES = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,14 +307,8 @@ class _Pilot:
 
     def powers(self, distances: FloatArray, runs: int, level: float) -> FloatArray:
         """Return the power of a study to find each of some true differences."""
-        from scipy import special
-
         study = self.study(runs)
-        centers = distances[:, None] / study.error
-        deviations, weights = _deviations(study.df)
-        beyond = float(special.stdtrit(study.df, (1.0 + level) / 2.0)) * deviations
-        chances = special.ndtr(centers - beyond) + special.ndtr(-centers - beyond)
-        return np.asarray(np.clip(chances @ weights, 0.0, 1.0))
+        return power_of_t(distances / study.error, study.df, level)
 
 
 def _powers(
@@ -468,38 +461,3 @@ def _looks(
         yield sequential_compare(
             scores, *pair, metric, looks=runs, level=level, gamma=gamma, rng=draws
         )
-
-
-def noncentrality(t: float, df: float, share: float) -> float:
-    """Return the noncentrality at which that share of Student's t values lies below `t`.
-
-    It is a confidence limit of a difference in units of its standard error, from the t that was
-    seen: the lower one for a share near 1, the upper one for a share near 0.
-    """
-    from scipy import optimize, special
-
-    deviations, weights = _deviations(df)
-
-    def excess(center: float) -> float:
-        return float(weights @ special.ndtr(t * deviations - center)) - share
-
-    reach = abs(t) * float(deviations.max()) + 10.0
-    return float(optimize.brentq(excess, -reach, reach, xtol=1e-9))
-
-
-@lru_cache(maxsize=64)
-def _deviations(df: float) -> tuple[FloatArray, FloatArray]:
-    """Return values of the standard deviation, and their probabilities."""
-    from scipy import special
-
-    u, weights = _nodes()
-    # Squeezed towards the ends, where its quantiles run away.
-    share = (1.0 + np.sin(np.pi * u / 2.0)) / 2.0
-    weights = weights * np.pi / 4.0 * np.cos(np.pi * u / 2.0)
-    return np.sqrt(2.0 * special.gammaincinv(df / 2.0, share) / df), weights
-
-
-@cache
-def _nodes() -> tuple[FloatArray, FloatArray]:
-    """Return the nodes and weights of Gauss and Legendre, which take a fifth of a second."""
-    return np.polynomial.legendre.leggauss(N_NODES)

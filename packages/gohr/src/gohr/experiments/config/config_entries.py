@@ -166,7 +166,7 @@ class LearnerEntry:
 
         return self.reveal or is_shown_the_rule(self.kind)
 
-    def make(self, board_spec: BoardSpec, *, rng: np.random.Generator) -> Learner:
+    def make(self, board_spec: BoardSpec, *, rng: np.random.Generator | int = 0) -> Learner:
         """Return the learner at the start of a trial."""
         from gohr.learners import make_learner
 

@@ -62,6 +62,7 @@ def test_the_better_algorithm_is_named(higher):
     metrics = ["mean", IMPROVEMENT, "optimality_gap"]
     found = compare(table, "a", "b", metrics, gamma=6.0)
     assert {c.better for c in found} == {"a" if higher else "b"}
+    assert str(found).splitlines()[2].endswith("ahead")  # by the value, which is no verdict
     assert [c.value > 0.0 for c in found[:2]] == [True, higher]
     same = ScoreTable.from_arrays({"a": X, "b": X[::-1]})
     assert compare(same, "a", "b", "iqm")[0].better is None

@@ -56,8 +56,8 @@ class Comparison(FieldRecord):
     method : str
         How interval and p-value were made.
     better : str or None
-        The algorithm with the better value; None if they are equal. The p-value measures how far
-        this may be due to chance.
+        The algorithm with the better value, significantly or not (the column ``ahead`` of the
+        table); None if they are equal. The p-value measures how far this may be due to chance.
     n_items : int, optional
         Items that both have; this and the following exist for items only. The method is ``tango``
         (right or wrong), ``paired_t``, ``cluster_t``, ``betting`` (sequential), or ``sign_flips``
@@ -112,7 +112,7 @@ class Comparisons(Results[Comparison]):
     """Comparisons of two algorithms or of all pairs; see :func:`compare`."""
 
     columns: ClassVar[tuple[str, ...]] = (
-        *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted", "better"),
+        *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted", "ahead"),
     )
     drawn_by = "gnomon.plot.dots:comparison_figure"
 
@@ -141,6 +141,11 @@ class Comparisons(Results[Comparison]):
             notes.append(f"p_adjusted: {self.settings['family']}.")
         by_rule = any(one.method == "student" for one in self if one.metric != IMPROVEMENT)
         return (*notes, *(rule_notes(self.settings) if by_rule else ()))
+
+    def rows(self) -> Sequence[Row]:
+        """Return the rows of the table, where `better` is titled ``ahead``: it is no verdict."""
+        named = {"better": "ahead"}
+        return [{named.get(key, key): x for key, x in row.items()} for row in super().rows()]
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         of_tasks = any(row["task"] is not None for row in rows)

@@ -129,7 +129,7 @@ class ItemComparisons(Comparisons):
 
     columns = (
         *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted", "n_items"),
-        *("n_clusters", "detectable", "share", "better"),
+        *("n_clusters", "detectable", "share", "ahead"),
     )
 
     @property
@@ -159,11 +159,12 @@ class ItemComparisons(Comparisons):
 
     def rows(self) -> Sequence[Row]:
         """Return the records, the share of the difference in per cent."""
-        rows = self.as_records()
-        for row in rows:
+        rows = []
+        for row in super().rows():
             share = row.get("share")
-            row["share"] = None if share is None else f"{100 * share:.0f} %"
-        return [{name: row.get(name) for name in self.columns} for row in rows]
+            text = None if share is None else f"{100 * share:.0f} %"
+            rows.append({name: row.get(name) for name in self.columns} | {"share": text})
+        return rows
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         absent = {name for name in self.columns if all(row[name] is None for row in rows)}

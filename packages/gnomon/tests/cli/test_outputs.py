@@ -67,3 +67,10 @@ def test_latex_and_json_exclude_each_other(command, source):
     said = command("gnomon", "rank", "scores.csv", "--latex", "--json")
     assert said.status == 2
     assert "--latex cannot be combined with --json" in said.err
+
+
+@pytest.mark.parametrize("power", ["0", "1"])
+def test_a_power_that_no_plan_reaches_is_refused(command, source, power):
+    said = command("gnomon", "plan", "scores.csv", "--power", power)
+    assert said.status == 2
+    assert "expected a number between 0 and 1, found " in said.err

@@ -230,3 +230,11 @@ def test_the_looks_of_a_sequential_plan_say_over_what_they_are_corrected():
         "corrected over metrics.",
     )
     assert "< 0.0001" in str(found)
+
+
+@pytest.mark.parametrize("share", [0, 1, float("nan")])
+@pytest.mark.parametrize("name", ["power", "level"])
+def test_a_power_and_a_level_are_between_0_and_1(name, share):
+    scores = ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[3.0], [4.0], [5.0]]})
+    with pytest.raises(ValueError, match=f"expected a {name} between 0 and 1, found {share:g}"):
+        plan(scores, "a", "b", "mean", **{name: share})

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 LEAST_LEVEL = 1e-6
 
 
-def _checked_level(level: float) -> float:
+def checked_share(share: float) -> float:
+    """Return a level or a power, once it is checked."""
     # Beyond these limits an interval is a point, or holds everything.
-    if not LEAST_LEVEL <= level <= 1 - LEAST_LEVEL:
-        limits = f", not within {LEAST_LEVEL:g} of either" if 0 < level < 1 else ""
-        raise typer.BadParameter(f"expected a number between 0 and 1{limits}, found {level}")
-    return level
+    if not LEAST_LEVEL <= share <= 1 - LEAST_LEVEL:
+        limits = f", not within {LEAST_LEVEL:g} of either" if 0 < share < 1 else ""
+        raise typer.BadParameter(f"expected a number between 0 and 1{limits}, found {share}")
+    return share
 
 
 def _checked_resamples(n_resamples: int) -> int:
@@ -57,7 +58,7 @@ Score = Annotated[
     str | None,
     typer.Option(help="Which score or column to use, if there are several."),
 ]
-Level = Annotated[float, typer.Option(help="Confidence level.", callback=_checked_level)]
+Level = Annotated[float, typer.Option(help="Confidence level.", callback=checked_share)]
 Resamples = Annotated[
     int, typer.Option(help="Number of bootstrap resamples.", callback=_checked_resamples)
 ]

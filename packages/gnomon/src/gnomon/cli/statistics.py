@@ -19,6 +19,7 @@ from gnomon.cli.options import (
     Seed,
     ShowOptions,
     Variances,
+    checked_share,
     scores_or_summaries,
     summaries_of,
     with_groups,
@@ -307,7 +308,7 @@ def plan(
     items: Annotated[
         list[int] | None, typer.Option(min=2, help="Numbers of items to try; repeatable.")
     ] = None,
-    power: Annotated[float, typer.Option(min=0, max=1, help="Power to reach.")] = 0.8,
+    power: Annotated[float, typer.Option(help="Power to reach.", callback=checked_share)] = 0.8,
     way: Annotated[
         Literal["power", "widths", "sequential"],
         typer.Option(

@@ -252,7 +252,7 @@ def usual_columns(
         candidates = [x for x in raw.names if role_of(x) == role and x not in named.values()]
         if role == "score":
             empty = [name for name in candidates if as_texts(raw[name]).missing.all()]
-            numeric = [x for x in candidates if are_numbers(raw[x]) or _are_truths(raw[x])]
+            numeric = [x for x in candidates if are_numbers(raw[x]) or are_truths(raw[x])]
             # One that only begins as numbers do has wrong cells, which reading it will name.
             candidates = numeric or empty or [x for x in candidates if _has_numbers(raw[x])]
         candidates = [x for x in candidates if _bare(x) not in _GIVES_WAY] or candidates
@@ -282,7 +282,7 @@ def are_numbers(column: Column) -> bool:
     return None not in found and any(number == number for number in found)
 
 
-def _are_truths(column: Column) -> bool:
+def are_truths(column: Column) -> bool:
     """Return whether a column holds true and false, as texts perhaps."""
     if not isinstance(column, Texts):
         return column.dtype.kind == "b"
@@ -346,7 +346,7 @@ def _numbers(raw: Column, name: str, origin: Origin) -> FloatArray:
             raise origin.error_at([0], name, f"expected a number, found {found!r}")
         return raw.astype(np.float64, copy=False)
     plain = [text.strip().lower() for text in raw.names]
-    if name == "score" and _are_truths(raw):
+    if name == "score" and are_truths(raw):
         return raw.mapped([TRUTHS.get(text, np.nan) for text in plain])
     percent = [text.endswith("%") for text in plain if text not in MISSING_TEXTS]
     if any(percent) and all(percent):
@@ -406,7 +406,7 @@ def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
         raise origin.error_at(
             [earlier, at],
             "run",
-            f"several rows of {algorithm} on {task} and no column of runs: "
+            f"several rows of {algorithm} on {task} and no column of runs or epochs: "
             f"{reading(origin.file, columns={'run': 'NAME'})} names it, "
             f"{option(within_run='mean')} averages the rows",
         )

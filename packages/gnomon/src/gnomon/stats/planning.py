@@ -213,7 +213,7 @@ def plan(
     items : sequence of int, optional
         For items, how many to try; from half to eight times the present number if not given.
     power : float
-        The power to reach.
+        The power to reach, between 0 and 1.
     level : float
         Confidence level.
     gamma : float, optional
@@ -233,6 +233,8 @@ def plan(
         There are too few algorithms, runs or looks for that way, or runs do not vary; raw scores of
         tasks lie on unlike scales; items are given for a table of tasks, or for items a way that
         they do not have.
+    ValueError
+        The level or the power is not between 0 and 1.
 
     References
     ----------
@@ -248,6 +250,9 @@ def plan(
     """
     scores = table_of(scores)
     check_word("way", way, ("power", "widths", "sequential"))
+    for name, share in (("level", level), ("power", power)):
+        if not 0.0 < share < 1.0:
+            raise ValueError(f"expected a {name} between 0 and 1, found {share:g}")
     scores = counted_as(scores, units, cluster)
     pair = chosen_pair(scores, a, b)
     if pair is not None and way == "power":

@@ -39,6 +39,7 @@ from gnomon.scores.tidy import (
     SPECIAL,
     Origin,
     are_numbers,
+    are_truths,
     missing_columns,
     renamed_columns,
     role_of,
@@ -260,9 +261,9 @@ def _read_items(source: Source, wanted: ReadRequest) -> ScoreTable:
     if not {"algorithm", "task"} <= named.keys():
         raise missing_columns(raw, origin, named)
     rows = renamed_columns(_with_subtasks(raw, named), named, origin)
-    if "run" not in rows:
+    rows = tidy_rows(rows, origin, wanted.where, wanted.within_run)
+    if "run" not in named:
         rows = rows.with_columns({"run": np.ones(len(rows), np.int64)})
-    rows = tidy_rows(rows, origin, wanted.where)
     plain = {"algorithm": "model", "task": "item", "run": "epoch", "score": "score"}
     known = (*SPECIAL, *plain.values(), "correct", *wanted.columns.values(), wanted.metric)
     _say({plain[role]: x for role, x in named.items() if x not in known}, origin)
@@ -312,10 +313,11 @@ def chosen_score(
 
 
 def _with_numbers(raw: Rows, taken: Sequence[str]) -> list[str]:
-    """Return the columns that hold numbers and nothing else, those of other roles left out."""
+    """Return the columns of numbers alone, else of true and false, without those of other roles."""
     kept = [x for x in raw.names if x not in taken and x not in SPECIAL]
     kept = [x for x in kept if role_of(x) in (None, "score")]
-    return [name for name in kept if are_numbers(raw[name]) or _are_reported(raw[name])]
+    found = [name for name in kept if are_numbers(raw[name]) or _are_reported(raw[name])]
+    return found or [name for name in kept if are_truths(raw[name])]
 
 
 def _are_reported(column: Column) -> bool:
@@ -349,7 +351,7 @@ ITEM_FILE = Reader(
     "a table with a row per model and item: model, item, correct",
     recognises=lambda source: _are_items(source.names),
     read=_read_items,
-    takes=frozenset({"metric", "where", "columns"}),
+    takes=frozenset({"metric", "where", "columns", "within_run"}),
     is_general=True,
     units="items",
     in_memory=True,

@@ -61,7 +61,7 @@ def test_usual_names_are_said(tmp_path):
         ("model,item,correct\na,q,maybe\n",
          "line 2, column 'correct': expected a number, found 'maybe'"),
         ("model,item,correct\na,q,1\na,q,0\n",
-         "expected one row for each algorithm, task, run; found algorithm a, task q, run 1 twice"),
+         "several rows of a on q and no column of runs or epochs"),
         ("model,item,correct\na,,1\n", "line 2, column 'item': expected a name, found nothing"),
         ("model,item,correct\n", "expected rows of scores, found none"),
     ],
@@ -96,3 +96,21 @@ def test_several_files_are_put_together(tmp_path):
         read_scores([first, written(tmp_path, "model,item,score\nb,q,0\n", "c.csv")])
     with pytest.raises(ScoreDataError, match="expected a source of scores, found none"):
         read_scores([])
+
+
+@pytest.mark.filterwarnings("ignore:.*is read as score")
+@pytest.mark.parametrize("words", [("true", "false"), ("Yes", "no"), ("1", "0")])
+def test_a_single_column_of_right_and_wrong_is_the_score(tmp_path, words):
+    table = read_scores(written(tmp_path, "model,item,answered\na,q1,{}\na,q2,{}\n".format(*words)))
+    assert [row["score"] for row in table.to_records()] == [1.0, 0.0]
+
+
+def test_items_that_repeat_are_epochs_of_a_column_or_averaged(tmp_path):
+    path = written(tmp_path, "model,item,go,correct\na,q,1,1\na,q,2,0\n")
+    with pytest.raises(
+        ScoreDataError, match=r"runs or epochs: .*columns={'run'.*within_run='mean'"
+    ):
+        read_scores(path)
+    assert read_scores(path, columns={"run": "go"}).item_scores.n_epochs == 2
+    (row,) = read_scores(path, within_run="mean").to_records()
+    assert (row["run"], row["score"]) == (1, 0.5)

@@ -187,3 +187,27 @@ def test_a_disk_without_room_is_told_before_anything_is_computed(small_disk, not
     with pytest.raises(OSError, match="No space left on device"):
         report(table_of(2), small_disk / "page.html")
     assert [path.name for path in small_disk.iterdir()] == ["fill"]
+
+
+def test_files_of_others_in_the_folder_are_not_overwritten(tmp_path):
+    (tmp_path / "mine" / "tables").mkdir(parents=True)
+    (tmp_path / "mine" / "notes.txt").write_text("my notes")
+    page = report(table_of(2), tmp_path / "mine", n_resamples=50)
+    assert report(table_of(2), tmp_path / "mine", n_resamples=50) == page
+    estimates = next((tmp_path / "mine" / "tables").glob("*.csv"))
+    for name in ("report.html", f"tables/{estimates.name}"):
+        foreign = tmp_path / "other" / name
+        foreign.parent.mkdir(parents=True, exist_ok=True)
+        foreign.write_text("my own")
+        with pytest.raises(GnomonError, match=f"{name}: expected another folder"):
+            report(table_of(2), tmp_path / "other", n_resamples=50)
+        assert [path for path in (tmp_path / "other").rglob("*") if path.is_file()] == [foreign]
+        assert foreign.read_text() == "my own"
+        foreign.unlink()
+
+
+@pytest.mark.parametrize("name", ["x.docx", "x.ipynb", "x.csv"])
+def test_a_report_is_a_folder_or_a_page(tmp_path, name):
+    with pytest.raises(GnomonError, match="expected a folder, or a name that ends in"):
+        report(table_of(2), tmp_path / name, n_resamples=50)
+    assert not (tmp_path / name).exists()

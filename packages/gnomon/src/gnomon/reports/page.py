@@ -17,6 +17,7 @@ from gnomon._version import __version__
 from gnomon.errors import GnomonError, counted, either, joined
 from gnomon.files import write_atomically, write_together
 from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
+from gnomon.reports.reports import refuse_foreign
 from gnomon.tables import p_value, percent, value_in_brackets
 
 if TYPE_CHECKING:
@@ -178,6 +179,8 @@ class Report:
 
         Raises
         ------
+        GnomonError
+            The folder holds a file of one of these names that is not of an earlier report.
         OSError
             The folder cannot be written to.
         """
@@ -190,6 +193,7 @@ class Report:
         files |= {f"tables/{t.name}.tex": t.latex.encode() for t in self.tables if t.latex}
         texts = {**(beside or {}), "report.html": report_html(self)}
         files |= {name: text.encode() for name, text in texts.items()}
+        refuse_foreign(Path(folder), files)
         write_together(Path(folder), files)
         return Path(folder) / "report.html"
 

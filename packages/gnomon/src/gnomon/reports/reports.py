@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import errno
-import mimetypes
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from gnomon.reports.page import Report
 
 _Place = str | os.PathLike[str]
-#: Endings of files, apart from what the machine may add.
-_FILES = mimetypes.MimeTypes()
+#: What a page of Gnomon has in its head.
+_GENERATOR = b'<meta name="generator" content="Gnomon">'
 
 
 def report(
@@ -127,7 +126,7 @@ def try_place(out: _Place) -> None:
     """
     place = Path(out)
     alone = place.suffix.lower() in (".html", ".md")
-    if not alone and not place.is_dir() and _FILES.guess_type(place.name)[0] is not None:
+    if not alone and not place.is_dir() and place.suffix[1:].isalpha():  # and no version
         also = either("also=['pdf']", "--also pdf")
         raise GnomonError(
             f"{place}: expected a folder, or a name that ends in .html or .md; {also} writes each "
@@ -136,6 +135,8 @@ def try_place(out: _Place) -> None:
     page = place if alone else place / "report.html"
     if page.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(page))
+    if not alone and page.exists():
+        refuse_foreign(place, ["report.html"])
     if not alone:
         for folder in (place, place / "figures", place / "tables"):
             try_folder(folder)
@@ -143,6 +144,23 @@ def try_place(out: _Place) -> None:
         try_folder(place.parent)
     else:
         raise GnomonError(f"{place.parent}: expected a folder to write to; there is none")
+
+
+def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
+    """Raise GnomonError if files of a report would overwrite others than an earlier report's.
+
+    Examples
+    --------
+    >>> refuse_foreign(Path("no-such-folder"), ["report.html"])
+    """
+    page = folder / "report.html"
+    if page.is_file() and _GENERATOR in page.read_bytes()[:2000]:
+        return
+    for name in names:
+        if (folder / name).exists():
+            raise GnomonError(
+                f"{folder / name}: expected another folder, not to overwrite this file"
+            )
 
 
 def name_of(source: object) -> str:

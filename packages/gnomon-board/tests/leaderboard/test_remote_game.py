@@ -93,7 +93,7 @@ def test_it_is_rebuilt_from_its_actions_and_answers_again(name, data):
         sent = actions[position : position + data.draw(st.integers(1, 12))]
         told.append((position, sent, moved(game, sent)))
         again = RemoteGame(rule, log.boards, horizon=8, board_spec=spec, actions=game.actions)
-        for name in ("position", "episode", "over", "board", "last", "n_attempts"):
+        for name in ("position", "episode", "over", "n_errors"):
             assert getattr(again, name) == getattr(game, name)
         for position, sent, reply in told:
             assert moved(again, sent, position) == reply
@@ -102,8 +102,9 @@ def test_it_is_rebuilt_from_its_actions_and_answers_again(name, data):
 
 def test_attempts_after_the_end_of_an_episode_are_not_made():
     _, game = played("counted")
-    piece = 4 * next(cell for cell, code in enumerate(game.board) if code)
-    empty = 4 * game.board.index(0)
+    [board] = moved(game, []).dealt
+    piece = 4 * next(cell for cell, code in enumerate(board) if code)
+    empty = 4 * board.index(0)
     reply = moved(game, [piece + 2, *[empty] * 20])
     assert reply.outcomes == [4, *[3] * 7]
     assert (reply.ended, reply.finish, reply.episode) == (True, 0, 1)

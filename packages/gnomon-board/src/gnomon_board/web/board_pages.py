@@ -283,7 +283,9 @@ def _scores(session: Session, board: BoardState, season: Season) -> str:
     ranked = {line.contender.name for line in snapshot.standings.ranked} if snapshot else set()
     scores = board_of(session, season)
     contenders = {each.name: each for each in scores.contenders}
-    table = score_table(scores, scores.contenders) if scores.scores else None
+    entries = {each.entry_id for each in scores.contenders}
+    scored = any(row.entry in entries for row in scores.scores)
+    table = score_table(scores, scores.contenders) if scored else None
     return csv_text(
         (
             row

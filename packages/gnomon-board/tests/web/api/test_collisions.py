@@ -129,5 +129,5 @@ def test_what_the_database_says_is_answered(app, client, error, status):
 
     answer = client.get("/api/broken")
     assert answer.status_code == status
-    assert "ask again" in answer.json()["detail"]
+    assert "try again" in answer.json()["detail"]
     assert "secret" not in answer.text

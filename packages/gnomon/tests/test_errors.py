@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from pathlib import Path
 
 from hypothesis import given
@@ -65,3 +66,13 @@ def test_messages_of_the_library_name_no_option_of_the_command_line():
         if told.search(text)
     ]
     assert found == []
+
+
+def test_a_warning_points_to_the_line_that_called_gnomon(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("model,task,score\na,t,1\nb,t,2\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        gnomon.compare(path)
+    assert len(caught) > 1
+    assert {warning.filename for warning in caught} == {__file__}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from contextvars import ContextVar
 
 #: As many characters of a message are shown: a name in it may fill a file.
 _LONGEST = 300
+#: Where the modules of Gnomon are.
+_PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 class GnomonError(Exception):
@@ -211,8 +214,11 @@ def several(found: Sequence[str], noun: str = "score") -> str:
 
 
 def note(text: str) -> None:
-    """Warn of something in scores that their reader should know."""
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
+    """Warn of something in scores that their reader should know, at the line that called Gnomon."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=level)
 
 
 def joined(words: Sequence[str], last: str = "and") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from gnomon.distillation.validation import (
     cross_validate,
     nested_error,
 )
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.errors import ScoreDataError, note
 from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.reading import Scores, table_of
 
@@ -293,7 +292,7 @@ def chosen_subset(
         if model.forecaster is None:
             raise
         text = f"no plain error, which needs complete rows: {error}"
-        warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
+        note(text)
     else:
         errors, n_rows = (plain.mse, plain.fold_r2, plain.fold_relative_error), plain.n_predicted
         model = model.with_residuals(plain.residuals)

@@ -30,7 +30,7 @@ from gnomon._version import __version__
 from gnomon.distillation.factor import DEGREES_OF_FREEDOM, Moments
 from gnomon.distillation.preparation import PreparedScores
 from gnomon.distillation.transforms import transform_of
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError, UnknownNameError, note
 from gnomon.files import write_atomically
 from gnomon.results import FieldRecord
 from gnomon.scores.table import FloatArray
@@ -335,7 +335,7 @@ class SubsetModel:
         if missing and (self.forecaster is None or len(missing) == len(self.tasks)):
             raise UnknownNameError("score for task", missing[0], scores)
         if missing:
-            _warn(f"no score on {', '.join(missing)}: predicted from the others")
+            note(f"no score on {', '.join(missing)}: predicted from the others")
         x = self._transformed(scores)
         far = {
             task: max(v - high, low - v) / ((high - low) / 4 or 1.0)
@@ -344,7 +344,7 @@ class SubsetModel:
         }
         distance = max(far.values(), default=0.0)
         if far:
-            _warn(f"outside the range that the model was fitted on: {', '.join(far)}")
+            note(f"outside the range that the model was fitted on: {', '.join(far)}")
         verdict = ""
         if self.forecaster is None:
             center, half = float(self.predict(x)), self.half_width(level) * (1 + distance**2) ** 0.5
@@ -471,7 +471,3 @@ class SubsetModel:
 
 def _fields(value: Any) -> dict[str, Any]:
     return {one.name: getattr(value, one.name) for one in fields(value)}
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from gnomon.distillation.factor import fit_factor
 from gnomon.distillation.transforms import Transform, summaries_of, summary_of, transform_of
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
+from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed, note
 from gnomon.scores.columns import Rows
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -236,7 +235,7 @@ def _prepared(
         z = summed(rows["score"]) / n
     share = (z < scale.low).sum() / np.isfinite(z).sum()
     if share > 0.5:
-        _warn(
+        note(
             f"{100 * share:.0f} % of the scores are below {scale.low:g}, which the transform "
             f"{transform} maps to one value; normalise the scores or use 'identity'"
         )
@@ -274,11 +273,11 @@ def _usable_rows(table: ScoreTable) -> Rows:
     rows = table.rows.take(np.isfinite(score))
     n_lost = int(np.isinf(score).sum())
     if n_lost:
-        _warn(f"{n_lost} censored or infinite scores are treated as missing")
+        note(f"{n_lost} censored or infinite scores are treated as missing")
     if not len(rows):
         raise ScoreDataError("expected scores to distil; all are missing")
     if table.run_counts.max() == 1 and np.isin(rows["score"], (0.0, 1.0)).all():
-        _warn("every score is 0 or 1: a single item of an evaluation predicts little")
+        note("every score is 0 or 1: a single item of an evaluation predicts little")
     return rows
 
 
@@ -295,7 +294,7 @@ def _normalized(rows: Rows, references: References) -> Rows:
     if len(without) == len(tasks.names):
         raise ScoreDataError(f"expected reference scores of some task; none of {listed(without)}")
     if without:
-        _warn(f"left out {counted(len(without), 'task')} without references: {listed(without)}")
+        note(f"left out {counted(len(without), 'task')} without references: {listed(without)}")
     low, high = np.array(ends, dtype=np.float64)[tasks.codes].T
     scaled = rows.with_columns({"score": 100.0 * (rows["score"] - low) / (high - low)})
     return scaled.take(tasks.isin(references))
@@ -324,7 +323,7 @@ def _without_constant_tasks(data: PreparedScores) -> PreparedScores:
     if varies.all() or not varies.any():
         return data
     constant = [task for task, v in zip(data.candidates, varies, strict=True) if not v]
-    _warn(f"{counted(len(constant), 'task')} left out, all scores are the same: {listed(constant)}")
+    note(f"{counted(len(constant), 'task')} left out, all scores are the same: {listed(constant)}")
     return replace(data, candidates=tuple(t for t in data.candidates if t not in constant))
 
 
@@ -374,9 +373,5 @@ def _completed(data: PreparedScores) -> PreparedScores:
     )
     if missing > _VERY_SPARSE:
         text += "; expect about twice the error of a complete table"
-    _warn(text)
+    note(text)
     return replace(data, candidates=candidates, target=target, smoothed=smoothed)
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=4)

@@ -10,7 +10,6 @@ cross-validated error from below, because the held-out residuals of a fold are (
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.distillation.preparation import PreparedScores
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, check_word, listed
+from gnomon.errors import ScoreDataError, check_word, listed, note
 from gnomon.scores.table import FloatArray
 
 I64 = npt.NDArray[np.int64]
@@ -79,7 +78,7 @@ def free_tasks(data: PreparedScores, size: int, forced: Sequence[str]) -> tuple[
     varies = data.varies(names)
     if not varies.all():
         constant = [task for task, v in zip(names, varies, strict=True) if not v]
-        _warn(f"left out, all scores are the same: {listed(constant)}")
+        note(f"left out, all scores are the same: {listed(constant)}")
     free = tuple(task for task, v in zip(names, varies, strict=True) if v)
     if not free:
         raise ScoreDataError("expected tasks to choose from, whose scores differ; there are none")
@@ -176,7 +175,7 @@ def search_subsets(
         if progress is not None:
             progress(done, n_subsets)
     if fewest < least:
-        _warn(f"subsets with fewer than {least} complete rows are left out (some have {fewest})")
+        note(f"subsets with fewer than {least} complete rows are left out (some have {fewest})")
     if not search.errors.size:
         raise ScoreDataError(
             f"no subset of {size} tasks has at least {least} algorithms with scores on all of "
@@ -379,10 +378,6 @@ def _pairs(gram: FloatArray) -> FloatArray:
     over = to_y[..., j] - slope * to_y[..., i]
     left = gram[..., -1, -1, None] - (to_y * to_y / own)[..., i]
     return np.asarray(left - over * over / np.maximum(own[..., j] - slope * ij, TOLERANCE))
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
 
 
 def least_variance_subset(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, either, joined, option
+from gnomon.errors import ScoreDataError, either, joined, note, option
 from gnomon.scores.columns import IntArray
 
 if TYPE_CHECKING:
@@ -286,7 +285,7 @@ def _warn_of_target(table: ScoreTable) -> None:
         return
     target = either("gamma", "--gamma")
     message = f"optimality_gap {fault}; give another target ({target}), or normalize the scores"
-    warnings.warn(message, DegenerateScoresWarning, stacklevel=4)
+    note(message)
 
 
 def _unlike(
@@ -328,5 +327,5 @@ def _shown(number: float) -> str:
 def warn_of_suspicions(table: ScoreTable) -> ScoreTable:
     """Return the table as it is, after a DegenerateScoresWarning for each suspicion."""
     for message in suspicions(table):
-        warnings.warn(message, DegenerateScoresWarning, stacklevel=3)
+        note(message)
     return table

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
+from gnomon.errors import ScoreDataError, listed, note
 from gnomon.scores.contents import tasks_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.intervals import SharedEffect
@@ -54,7 +53,7 @@ def name_missing_tasks(table: ScoreTable) -> None:
 
 def warn(message: str) -> None:
     """Warn where the caller of the public function sees it."""
-    warnings.warn(message, DegenerateScoresWarning, stacklevel=2)
+    note(message)
 
 
 def name_uneven_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:

@@ -81,7 +81,7 @@ def test_a_folder_of_monitors_has_steps_and_no_episodes(command):
         head = '#{"t_start": 1.0, "env_id": "CartPole-v1"}\nr,l,t\n'
         path.write_text(head + "".join(f"{n + run},10,{n}.5\n" for n in range(1, 6)))
     assert (
-        command("gnomon", "curves", "monitors", "--figure", "c.svg", "--resamples", "20").status
+        command("gnomon", "curves", "monitors", "--figure", "c.svg", "--resamples", "25").status
         == 0
     )
     words = Path("c.svg").read_text()

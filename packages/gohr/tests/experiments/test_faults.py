@@ -186,7 +186,8 @@ def test_a_clock_that_jumps_changes_nothing(tmp_path, undisturbed):
 def test_a_full_disk(small_disk, tmp_path, workers):
     """One line tells of it, and all that was recorded is kept."""
     config = ExperimentConfig("many", ["clockwise"], ["uniform"], trials=400, episodes=200)
-    with pytest.raises(RunFolderError, match=r"^\S+run.sqlite: .*disk is full.*goes on$") as error:
+    told = r"^\S+run.sqlite: .*disk is full.*continues$"
+    with pytest.raises(RunFolderError, match=told) as error:
         run(config, small_disk / "run", workers=workers)
     assert "\n" not in str(error.value)
     # Once there is room, only what is missing is played.

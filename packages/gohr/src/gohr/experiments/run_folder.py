@@ -136,7 +136,16 @@ class RunFolder:
             As :meth:`create` and :meth:`open`, and if the folder holds another experiment, or was
             begun by another version of Gnomon, whose learners may differ.
         """
-        return cls.check(path, config) or cls.create(path, config)
+        found = cls.check(path, config)
+        if found is not None:
+            return found
+        try:
+            return cls.create(path, config)
+        except RunFolderError:
+            found = cls.check(path, config)  # another process may have begun it meanwhile
+            if found is None:
+                raise
+            return found
 
     @classmethod
     def check(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> RunFolder | None:

@@ -217,7 +217,7 @@ class ProcessWorkers(Workers):
 _ENDED = 256
 
 
-class _Worker(_CONTEXT.Process):  # type: ignore[misc]
+class _Worker(_CONTEXT.Process):  # type: ignore[misc]  # the platform decides on its base class
     """A worker process: to end by itself is an error, also with exit status 0.
 
     For the piece of a process with exit status 0 pebble would wait forever.

@@ -48,8 +48,8 @@ def induction(
 ) -> None:
     """Show what players conclude: gohr induction --learner ideal --learner tabular_q.
 
-    A player sees attempts, then plans its moves on five test boards without feedback. An ideal
-    observer tells whether the attempts were poor tests or the conclusion poor inference.
+    A player sees attempts, then plans its moves on five test boards without feedback. The
+    comparison with an ideal observer shows whether poor tests or poor inference cost boards.
     """
     from gnomon.errors import GnomonError
     from gohr.induction import Induction, measure, read_outcomes

@@ -92,8 +92,8 @@ def evidence(
     rule : RuleEntry
         The hidden rule.
     source : {"random", "positive", "negative", "informative"} or TrialLog
-        Whose attempts they are. ``random``: until the board is clear, a piece at random of those
-        not known to be immovable, then a bucket at random of those that have not refused it.
+        Whose attempts they are. ``random``: until the board is clear, a random piece among those
+        not known to be immovable, then a random bucket among those that have not refused it.
         ``positive``: accepted attempts alone, each drawn from all that would be accepted.
         ``negative``: the refusals of a random player before its first success, on each board as it
         is dealt and with 8, 7, ... 1 of its pieces; boards without a refusal are left out,

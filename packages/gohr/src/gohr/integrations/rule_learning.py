@@ -176,7 +176,7 @@ class _About:
 
 @solver
 def play_until(target_streak: int, max_attempts: int) -> Solver:
-    """Let the model make attempts of its own until it succeeds so many times in a row.
+    """Let the model attempt moves until it has `target_streak` successes in a row.
 
     Samples with the evidence of others pass.
     """
@@ -296,7 +296,7 @@ def mastery(max_attempts: int) -> Scorer:
     """Score the attempts before the first streak of a model's own play, at most the limit.
 
     A model that never gets there, or gives up, scores the limit, so that no mean is infinite and
-    giving up never pays; the metadata tell whether it is a lower bound.
+    giving up never pays; the metadata say whether it is a lower bound.
     """
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -58,7 +58,7 @@ def test_an_argument_of_another_kind_is_named():
         with pytest.raises(TypeError, match=expected):
             write_log(given)
     with pytest.raises(TypeError, match=r"the bytes of a log, found the path 'l\.zip'; read"):
-        read_log("l.zip")  # type: ignore[arg-type]
+        read_log("l.zip")  # type: ignore[arg-type]  # the wrong type is what is tested
 
 
 def test_a_log_prints_as_its_numbers():

@@ -21,7 +21,8 @@ from gohr.playing import TrialLog
 
 #: The trials of one learner, by rule and number.
 Trials = Mapping[tuple[str, int], TrialLog]
-#: What Python raises for a damaged archive, or one that uses what no log does.
+#: Errors of zipfile and zlib for a damaged archive: NotImplementedError for an unknown compression,
+#: RuntimeError for an encrypted member.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 #: The argument of :func:`write_log`, in the words of its errors.

@@ -113,7 +113,7 @@ def test_every_suite_is_documented():
 
 @pytest.mark.parametrize("name", available_rules())
 def test_every_rule_of_the_catalogue_is_played_by_the_engine(name):
-    gohr.compile_rule(load_rule(name))  # as docs/decisions/003 says
+    gohr.compile_rule(load_rule(name))
 
 
 def test_every_score_of_a_run_is_documented():

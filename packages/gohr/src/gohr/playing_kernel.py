@@ -72,7 +72,7 @@ Kernel = Callable[[OpenTrial], None]
 
 
 # Inlined where a learner calls it, so that `choose` and `learn` are called directly: Numba cannot
-# keep compiled code that was handed a function (docs/decisions/012).
+# keep compiled code that was handed a function (docs/decisions.md).
 @njit(inline="always")
 def play_boards(
     choose: Any, learn: Any, player: Any, plays_on: bool, trial: OpenTrial, draws: Draws

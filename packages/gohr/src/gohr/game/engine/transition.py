@@ -4,7 +4,7 @@ The kernel is one function that passes no array to another, except for the rare 
 with further conditions put to :mod:`gohr.game.engine.acceptance`: every array handed to an inner
 compiled function costs atomic reference counts, which together made an earlier form twenty times
 slower. It takes few arrays, since passing each costs 0.05 microseconds, which matters for a single
-board (``docs/decisions/001-numba.md``). So it is long, and is read from top to bottom.
+board (``docs/decisions.md``). So it is long, and is read from top to bottom.
 """
 
 from __future__ import annotations

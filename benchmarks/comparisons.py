@@ -1,4 +1,4 @@
-"""Speed of planning, comparing and testing equivalence: beside the version that took each alone.
+"""Speed of planning and comparing, beside the version that took each alone.
 
 Up to the revision :data:`BEFORE` every simulated study, task and step of a search was computed by
 itself. It is taken from the repository's history and timed in the same run, one thread each, in
@@ -38,14 +38,13 @@ JOBS = {
     "iqm": "compare two on the interquartile mean, per task",
     "optimality_gap": "compare two on the optimality gap, per task",
     "probability_of_improvement": "compare two on the probability of improvement, per task",
-    "equivalence": "equivalence of two on medians",
 }
 
 _TIMED = """
 import json, sys, time, warnings
 import numpy as np
 from gnomon.scores import ScoreTable
-from gnomon.stats import compare, equivalence, plan
+from gnomon.stats import compare, plan
 warnings.simplefilter("ignore")
 names, *shape = json.loads(sys.argv[1])
 n, n_tasks, n_runs = shape
@@ -61,7 +60,6 @@ jobs = {
     "plan_median": lambda: plan(table, metrics="median"),
     "medians": lambda: compare(table, metrics="median"),
     "tasks": lambda: compare(table, "a0", "a1", four, per_task=True),
-    "equivalence": lambda: equivalence(table, "a0", "a1", margin=0.3, metrics="median"),
 }
 for metric in [*four, "optimality_gap"]:
     jobs[metric] = lambda metric=metric: compare(table, "a0", "a1", metric, per_task=True)

@@ -415,7 +415,7 @@ three.
 * **SciPy**, for one test, in a millisecond and with no further dependency; for statistics and distributions of every other kind; for its
   many users.
 * **autorank**, if you have one number for each data set and want one call that chooses and explains the test, and writes the paragraph and the
-  LaTeX. It has a Bayesian test; Gnomon's `equivalence` has two one-sided tests.
+  LaTeX. It has a Bayesian test.
 * **Arena-Rank**, for votes: it takes millions of them, weighs pairs anew, and takes out what the style of an answer adds. Gnomon reads files of votes
   (`gnomon rank votes.csv --method bradley-terry`) and rates them, without covariates.
 

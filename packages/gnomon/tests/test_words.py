@@ -20,13 +20,11 @@ CURVES = gnomon.ScoreTable.from_arrays({"a": X[..., None] + np.arange(3.0)}, ste
 NEEDED = {
     "check_claim": (TABLE, "b worse than a", "mean"),
     "curves": (CURVES,),
-    "equivalence": (TABLE, "a", "b"),
     "mann_whitney": (X[0], X[1]),
     "mann_whitney_table": ({"a": X[0], "b": X[1]},),
     "on_grid": (CURVES,),
     "summarize_runs": (CURVES,),
 }
-OPTIONS = {"equivalence": {"margin": 1.0}}
 
 
 def words(hint):
@@ -59,7 +57,7 @@ def arguments():
 @pytest.mark.parametrize(("function", "argument"), list(arguments()))
 def test_a_wrong_word_is_refused(function, argument, tmp_path):
     name = function.__name__
-    options = OPTIONS.get(name, {}) | {argument: "nonsense"}
+    options = {argument: "nonsense"}
     if name == "read_scores":
         file = tmp_path / "scores.csv"
         file.write_text("algorithm,task,score\na,t,1\nb,t,2\n", "utf-8")

@@ -66,10 +66,6 @@ def test_verbs_know_items(command, answers):
         )
     )
     assert [(one["items"], one["epochs"]) for one in plans] == [(80, 4)]
-    (equal,) = records(
-        command("gnomon", "compare", answers, "large", "small", "--equivalence", "0.9", "--json")
-    )
-    assert "equivalent" in equal["verdict"]
 
 
 def test_tables_and_figures_of_items_are_shown(command, answers, tmp_path):
@@ -99,10 +95,6 @@ def test_what_does_not_go_together_is_told(command, answers):
     for arguments, told in (
         (("compare", three, "--by", "topic"), "--by needs two algorithms, A and B"),
         (("compare", three, "--sequential", "e"), "--sequential needs two algorithms"),
-        (
-            ("compare", answers, "large", "small", "--by", "topic", "--equivalence", "0.1"),
-            "--equivalence cannot be combined with --by",
-        ),
         (("compare", answers, "large", "small", "--by", "topik"), "did you mean 'topic'?"),
         (("read", answers, "--cluster", "x"), "no column 'x' of clus"),
         (("compare", answers, "large", "small", "--per-task"), "--per-task applies to tasks"),

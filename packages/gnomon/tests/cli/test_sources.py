@@ -117,10 +117,6 @@ def test_a_file_of_the_name_of_one_algorithm_does_not_hide_it(command, logs):
             "compare base.json new.json base new --fail-if X --by topic",
             "--by cannot be combined with --fail-if",
         ),
-        (
-            "compare base.json new.json --fail-if X --equivalence 0.1",
-            "cannot be combined with",
-        ),
     ],
 )
 def test_what_is_wrong_is_one_line_and_status_2(command, arguments, told):

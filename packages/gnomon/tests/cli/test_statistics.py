@@ -306,17 +306,3 @@ def test_odd_scores_give_a_warning_and_no_interval_of_width_zero(gnomon, rows, t
     said = gnomon(command)
     assert message in said.err
     assert message not in said.out
-
-
-def test_equivalence_has_a_verdict(gnomon):
-    said = gnomon("compare scores.csv dqn sac --metric mean --equivalence 2 --json")
-    (found,) = records(said)
-    assert (found["margin"], found["verdict"], found["share_within"]) == (2, "equivalent", 1)
-    assert found["p_equivalence"] < 0.05
-    assert "verdict" in gnomon("compare scores.csv --metric mean --equivalence 0.01").out
-    wrong = {
-        "--equivalence 0": "margin of equivalence: expected a number above 0, found 0",
-        "--equivalence 0.2 --metric mean --metric probability_of_improvement": "one kind at a time",
-    }
-    for options, message in wrong.items():
-        assert message in gnomon(f"compare scores.csv {options}", status=2).err

@@ -10,7 +10,6 @@ import gnomon as gn
 from gnomon.errors import ScoreDataError
 from gnomon.plot import Dot, draw_dots, new_drawing
 from gnomon.ranking import critical_difference
-from gnomon.stats import equivalence
 
 X = np.random.default_rng(0).normal(3.0, 1.0, (3, 8, 8))
 TABLE = gn.ScoreTable.from_arrays(dict(zip("abc", X, strict=True)))
@@ -85,12 +84,6 @@ def test_a_filled_dot_is_a_significant_difference():
         (ax,) = gn.compare(table, "a", "b", "mean").plot().axes
         (dot,) = [line for line in ax.lines if line.get_marker() == "o"]
         assert (dot.get_markerfacecolor() == dot.get_color()) == filled
-
-
-def test_equivalence_is_drawn_as_comparisons():
-    found = equivalence(TABLE, margin=1.0, metrics=["mean", "iqm"])
-    assert len(found.figure().rows) == len(found)
-    assert found.plot().axes[0].get_xlabel().endswith("better →")
 
 
 def test_groups_of_items_have_their_part_beside_the_difference():

@@ -14,7 +14,7 @@ from scipy import stats as scipy_stats
 from gnomon import compare, estimate, plan, rank, read_scores
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
-from gnomon.stats import cluster_error, equivalence, mcnemar, tango
+from gnomon.stats import cluster_error, mcnemar, tango
 
 EVALS = Path(__file__).parents[4] / ".." / "shared" / "data" / "evals"
 published = pytest.mark.skipif(
@@ -147,19 +147,6 @@ def test_all_pairs_are_corrected():
     found = compare(table())
     assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert all(one.p_adjusted >= one.p_value for one in found)
-
-
-def test_equivalence_inverts_the_same_interval():
-    scores = table(n=400, a=0.0, b=0.0)
-    (one,) = equivalence(scores, "a", "b", margin=0.2)
-    assert one.verdict == "equivalent"
-    (level,) = compare(scores, "a", "b", level=1 - 2 * 0.05)
-    assert (one.equivalence_low, one.equivalence_high) == pytest.approx((level.low, level.high))
-    (exact,) = equivalence(
-        scores, "a", "b", margin=abs(level.low) if level.value < 0 else level.high
-    )
-    assert exact.p_equivalence == pytest.approx(0.05, abs=1e-4)
-    assert len(equivalence(table(), margin=0.3)) == 3
 
 
 def test_a_sequential_comparison_stops_and_tells_its_price():
@@ -309,9 +296,6 @@ def test_equal_differences_are_no_certainty(cluster, n, units):
     (same,) = compare(differing(0.0, n, scale=9.0), "a", "b", cluster=cluster)
     assert same.p_value == 1.0
     assert math.isnan(same.low)
-    for gap in (-1.0, 0.0):
-        (of,) = equivalence(differing(gap, n, scale=9.0), "a", "b", margin=3.0, cluster=cluster)
-        assert of.verdict == "not estimable"
 
 
 @quiet
@@ -324,8 +308,6 @@ def test_equal_differences_between_0_and_1_have_the_exact_binomial_bound():
     assert few.low < 0.0 < few.high
     (clustered,) = compare(differing(-0.1, 50), "a", "b", cluster="doc")
     assert clustered.low < one.low
-    assert equivalence(differing(-0.1, 50), "a", "b", margin=0.3)[0].verdict.endswith("equivalent")
-    assert equivalence(differing(-0.1, 4), "a", "b", margin=0.3)[0].verdict == "cannot tell"
 
 
 def test_a_mean_of_equal_scores_has_no_interval_without_bounds():

@@ -94,9 +94,6 @@ def compare(
     ] = False,
     method: Annotated[Method, typer.Option(help="How intervals are computed.")] = "auto",
     variances: Variances = "moderated",
-    equivalence: Annotated[
-        float | None, typer.Option(help="Test whether the difference is smaller than this margin.")
-    ] = None,
     by: By = None,
     sequential: Annotated[
         Literal["e"] | None,
@@ -123,7 +120,7 @@ def compare(
       gnomon compare scores.csv
       gnomon compare scores.csv ppo dqn --per-task
     """
-    kinds = {"--equivalence": equivalence, "--by": by, "--sequential": sequential}
+    kinds = {"--by": by, "--sequential": sequential}
     given = [name for name, value in (kinds | {"--fail-if": fail_if}).items() if value is not None]
     given += ["--per-task"] if per_task and fail_if is not None else []
     if len(given) > 1:
@@ -139,7 +136,7 @@ def compare(
         options = draws.arguments() | {"paired": paired, "method": method, "variances": variances}
         if wanted:
             options["metrics"] = wanted
-        if two is None and given and given[0] in ("--by", "--sequential"):
+        if two is None and given and fail_if is None:
             if len(table.algorithms) != 2:
                 raise typer.BadParameter(f"{given[0]} needs two algorithms, A and B")
             two = table.algorithms[0], table.algorithms[1]
@@ -150,9 +147,6 @@ def compare(
                 raise typer.BadParameter(f"--fail-if takes one metric, found {', '.join(wanted)}")
             metric = [*options.pop("metrics", [])]
             found = stats.check_claim(table, fail_if, *metric, pair=two, **options)
-        elif equivalence is not None:
-            options |= {"margin": equivalence, "per_task": per_task}
-            found = stats.equivalence(table, *(two or ()), **options)
         else:
             options |= {"per_task": per_task, "by": by, "sequential": sequential}
             found = stats.compare(table, *(two or ()), **options)

@@ -8,8 +8,7 @@ How good is each algorithm?
     own (:class:`Metric`), over all tasks or for each, with intervals that hold with few runs.
 Which is better, and by how much?
     :func:`compare` takes two algorithms or every pair; differences and the probability of
-    improvement, with intervals and corrected p-values. :func:`equivalence` tests that a difference
-    does not matter.
+    improvement, with intervals and corrected p-values.
 Where is it better?
     :func:`profile` shows the whole distribution of scores, or the distance from the best.
 When is it better?

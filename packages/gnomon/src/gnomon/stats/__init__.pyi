@@ -13,9 +13,6 @@ from .costs import CostFront as CostFront
 from .costs import ModelCost as ModelCost
 from .costs import cost_front as cost_front
 from .curve_summaries import summarize_runs as summarize_runs
-from .equivalence_tests import Equivalence as Equivalence
-from .equivalence_tests import Equivalences as Equivalences
-from .equivalence_tests import equivalence as equivalence
 from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
@@ -64,8 +61,6 @@ __all__ = [
     "CostFront",
     "Curve",
     "Curves",
-    "Equivalence",
-    "Equivalences",
     "Estimate",
     "Estimates",
     "IntervalWidth",
@@ -88,7 +83,6 @@ __all__ = [
     "cost_front",
     "curves",
     "effective_wilson",
-    "equivalence",
     "estimate",
     "holm",
     "mann_whitney",

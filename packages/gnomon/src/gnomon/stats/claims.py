@@ -113,8 +113,7 @@ def check_claim(
     The claim is established if the confidence interval of the difference lies wholly beyond the
     margin. That is a one-sided test: at level 0.95 a claim that is not true is established in about
     2.5 % of comparisons at most (2.7 for right or wrong items, from 20 on, by enumeration). A claim
-    that is not established is not refuted; :func:`~gnomon.stats.equivalence` tests whether two are
-    equal enough.
+    that is not established is not refuted.
 
     Parameters
     ----------

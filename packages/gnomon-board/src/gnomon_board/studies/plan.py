@@ -245,7 +245,6 @@ class StudyPlan(Part):
     episodes: Annotated[int, Field(ge=1, le=200)] = 8
     horizon: Annotated[int, Field(ge=1, le=1000)] = 100
     memory_aid: bool = True
-    show_curves: bool = False
     board: BoardPlan = BoardPlan()
     rule_texts: dict[
         Annotated[str, AfterValidator(_is_path)], Annotated[str, Field(max_length=100_000)]

@@ -218,13 +218,12 @@ def _screens(plan: StudyPlan, name: str) -> list[Screen]:
         quiz = f"{counted(len(plan.quiz.questions), 'question')}, {plan.quiz.tries} tries"
         kinds.append(("quiz", quiz, None))
     kinds.append(("start", "how to play", None))
-    result = "errors, beside curves of learners" if plan.show_curves else "errors and moves"
     for series in plan.lists[name]:
         kinds.append(("series", _in_words(series), _most_points(series)))
         if series.guess != "never":
             when = {"board": "after each board", "series": "at the end", "mastery": "at mastery"}
             kinds.append(("guess", when[series.guess], None))
-        kinds.append(("result", result, None))
+        kinds.append(("result", "errors and moves", None))
     if plan.demographics:
         kinds.append(("demographics", counted(len(plan.demographics), "question"), None))
     code = "" if plan.recruitment.finished is None else ", with a completion code"

@@ -11,7 +11,7 @@ import datetime
 import hashlib
 import re
 import secrets
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -24,15 +24,11 @@ from sqlalchemy.orm import Session
 from gnomon.errors import UnknownNameError
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import (
-    Entry,
-    EntryAttempt,
     PlayAttempt,
     Season,
     SeasonRule,
     StudyAnswer,
     StudyAssignment,
-    Submission,
-    VerifiedTrial,
 )
 from gnomon_board.database.schema import PlaySession as Row
 from gnomon_board.errors import Conflict, Missing, NotAllowed
@@ -40,7 +36,7 @@ from gnomon_board.studies.plan import Ending, StudyPlan
 from gnomon_board.tokens import digest_of
 from gohr import BoardSpec, available_rules
 from gohr.experiments import season_board_spec
-from gohr.people import Attempt, ClientTimes, Game, PlaySession, SeriesTerms, Yardstick
+from gohr.people import Attempt, ClientTimes, Game, PlaySession, SeriesTerms
 from gohr.rules import load_rule_text
 
 
@@ -89,33 +85,6 @@ def puzzle_of(season: Season, rule: SeasonRule) -> Puzzle:
     game = Game(rule.name, rule.text, 0, horizon=season.horizon, board=spec)
     fewer = replace(game, episodes=min(game.episodes, season.episodes))
     return Puzzle(rule.name, fewer, rule.id)
-
-
-def verified_learners(session: Session, row: Row, n_boards: int) -> tuple[Yardstick, ...]:
-    """Return the three verified learners with the fewest errors on a season's rule.
-
-    Errors are those of the first boards. Other games have no verified learners beside them, since
-    these would reveal the rule.
-    """
-    if row.season_rule_id is None:
-        return ()
-    trials = (
-        select(Entry.id, Entry.name, VerifiedTrial.curve)
-        .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
-        .join(Submission, Submission.attempt_id == EntryAttempt.id)
-        .join(VerifiedTrial, VerifiedTrial.submission_id == Submission.id)
-        .where(VerifiedTrial.rule_id == row.season_rule_id, Submission.state == "verified")
-        .where(Entry.withdrawn_at.is_(None))
-        .order_by(VerifiedTrial.id)
-    )
-    curves: dict[tuple[int, str], list[list[int]]] = defaultdict(list)
-    for entry, name, curve in session.execute(trials):
-        if len(curve) >= n_boards:
-            curves[entry, name].append(curve[:n_boards])
-    found = [
-        Yardstick.of(name, "", own, entry) for (entry, name), own in curves.items() if len(own) >= 3
-    ]
-    return tuple(sorted(found, key=lambda each: each.median[-1])[:3])
 
 
 # -- games -----------------------------------------------------------------------------------------

@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-import numpy as np
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,7 +15,6 @@ from sqlalchemy.orm import Session
 
 from gnomon.errors import UnknownNameError
 from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import StudyAssignment
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.leaderboard.seasons import find_rule, find_season
 from gnomon_board.studies.languages import texts
@@ -30,10 +28,8 @@ from gnomon_board.studies.play import (
     puzzles,
     store_changes,
     store_guess,
-    verified_learners,
 )
 from gnomon_board.web.api.dependencies import CsrfChecked, CurrentSettings, DatabaseOf, ReadSession
-from gnomon_board.web.figures import PageFigure, curve_figure
 from gnomon_board.web.limits import HOUR_S
 from gnomon_board.web.middleware import address_of
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
@@ -46,11 +42,8 @@ from gohr.people import (
     MemoryAids,
     PlaySession,
     PlayView,
-    Yardstick,
     attempts_to_master,
-    baseline_curves,
 )
-from gohr.run_page import MedianCurve
 
 router = APIRouter(tags=["play"])
 
@@ -321,11 +314,9 @@ def give_up(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> 
 class ResultRecord(BaseModel):
     """The result of a game that is over.
 
-    ``errors`` are those of each board that was touched, ``cumulated`` their sums. ``left_off``: the
-    last board was not played to its end. ``mastered_after`` is the number of attempts before the
-    first ``streak`` successes in a row (the plan's, or ten), null without any. ``learners``:
-    verified learners of the season on this rule, with chance and the network of the paper; without
-    any, four that play it here. Empty in a study that does not show them.
+    ``errors`` are those of each board that was touched, ``cumulated`` their sums.
+    ``mastered_after`` is the number of attempts before the first ``streak`` successes in a row (the
+    plan's, or ten), null without any.
     """
 
     rule: str
@@ -335,11 +326,9 @@ class ResultRecord(BaseModel):
     attempts: int
     moves: int
     cleared: int
-    left_off: bool
     streak: int
     mastered_after: int | None
     points: int | None
-    learners: list[Yardstick]
 
 
 def _result(session: Session, game: StoredGame) -> ResultRecord:
@@ -358,62 +347,27 @@ def _result(session: Session, game: StoredGame) -> ResultRecord:
         attempts=len(played.attempts),
         moves=sum(played.successes),
         cleared=int((played.log().finish == CLEARED).sum()),
-        left_off=played.left_off,
         streak=streak,
         mastered_after=int(mastered) if mastered < float("inf") else None,
         points=None if points is None else points["total"],
-        learners=_learners(session, game, len(errors)),
     )
-
-
-def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardstick]:
-    if game.row.assignment_id is not None:
-        player = session.get_one(StudyAssignment, game.row.assignment_id)
-        if not player.study.plan["show_curves"]:
-            return []
-    # The same for all players of this rule, so it is computed once.
-    here = baseline_curves(replace(game.session.game, rule_name="", seed=0))
-    measured = verified_learners(session, game.row, n_boards)
-    if measured:
-        here = tuple(each for each in here if each.name in ("chance", "network"))
-    return [
-        *measured,
-        *(
-            replace(x, median=x.median[:n_boards], low=x.low[:n_boards], high=x.high[:n_boards])
-            for x in here
-        ),
-    ]
 
 
 @router.get("/api/play/games/{key}/result")
 def result_record(session: ReadSession, key: Key) -> ResultRecord:
-    """Return the result of a game, and those of learners on the same rule."""
+    """Return the result of a game."""
     return _result(session, find_game(session, key))
 
 
 @router.get("/play/games/{key}/result", include_in_schema=False)
 def result_html(request: Request, session: ReadSession, key: Key) -> Response:
-    """Show a person's errors beside those of learners on the same rule."""
+    """Show a person's errors."""
     game = find_game(session, key)
     result, language = _result(session, game), language_of(game)
-    t = language["t"]
-    names = [t[f"name_{one.name}"] if one.kind else one.name for one in result.learners]
     return html_response(
         request,
         "play/result.html",
         player=key.partition(".")[0],
         result=result,
-        names=names,
-        chart=_chart(result, names, t),
         **language,
     )
-
-
-def _chart(result: ResultRecord, names: list[str], t: dict[str, str]) -> PageFigure | None:
-    mine = np.asarray(result.cumulated, dtype=np.float64)
-    curves = [MedianCurve(t["you"], mine, mine, mine, 1)]
-    for name, each in zip(names, result.learners, strict=True):
-        median, low, high = (np.asarray(x) for x in (each.median, each.low, each.high))
-        curves.append(MedianCurve(name, median, low, high, each.n_trials))
-    alt = t["curves_beside"] if result.learners else t["curves_name"]
-    return curve_figure(curves, alt, xlabel=t["board"], ylabel=t["errors_so_far"])

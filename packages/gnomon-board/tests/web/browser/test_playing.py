@@ -19,7 +19,6 @@ name = "browser-{n}"
 title = "Which rules do people find?"
 consent = "Every attempt is kept."
 episodes = 2
-show_curves = true
 [lists]
 a = ["anything-goes", "clockwise"]
 """
@@ -129,8 +128,7 @@ def test_a_game_is_played_to_its_end_with_keys_alone(open_page, invitation):
         wait_for_count(page, n)
     page.wait_for_function("document.activeElement.id === 'result'")
     keys.press("Enter")
-    page.get_by_role("heading", name="You have found the rule.").wait_for()
-    assert page.locator(".figure img").evaluate("image => image.naturalWidth") > 200
+    page.get_by_text("You have found the rule.").wait_for()
 
 
 def test_a_server_that_does_not_answer_is_told(open_page):
@@ -342,7 +340,7 @@ def test_letters_distinguish_all_colours(open_page):
     assert all(len(colors) == 1 for colors in found.values())
 
 
-def test_a_rule_of_a_season_is_played_beside_its_learners(open_page):
+def test_a_rule_of_a_season_is_played_from_its_page(open_page):
     page = open_page("/seasons/spring-2026/rules/color-match")
     page.get_by_role("link", name="Play it yourself").click()
     page.get_by_role("button", name="Deal the first board").click()
@@ -350,5 +348,4 @@ def test_a_rule_of_a_season_is_played_beside_its_learners(open_page):
     page.wait_for_function("() => document.querySelectorAll('#moves li').length === 1")
     page.get_by_text("Stop here", exact=True).click()
     page.get_by_role("button", name="Stop for good").click()
-    page.get_by_role("link", name="Q-table").click()
-    page.get_by_role("heading", name="Q-table").wait_for()
+    page.get_by_role("heading", name="Here is how it went.").wait_for()

@@ -75,9 +75,6 @@ def test_boards_go_on_and_the_game_ends(client):
     result = client.get(f"/api/play/games/{key}/result").json()
     # The second board was dealt and not touched: it is none of the player's.
     assert (result["errors"], result["moves"], result["cleared"]) == ([0], 9, 1)
-    assert result["left_off"] is False
-    assert [each["name"] for each in result["learners"]] == ["chance", "frugal", "table", "network"]
-    assert all(len(each["median"]) == 1 for each in result["learners"])
 
 
 def test_nothing_that_leaves_the_server_tells_of_the_rule(client):

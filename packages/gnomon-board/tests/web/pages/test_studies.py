@@ -71,7 +71,7 @@ def test_a_study_from_the_invitation_to_its_end(client, make, admin_token):
     following = go_on(client, player)
     assert client.get(f"/api{following}").json()["view"]["rule"] == "Puzzle 2"
     play_out(client, following)
-    assert client.get(f"/api{following}/result").json()["learners"] == []
+    assert client.get(f"/api{following}/result").json()["study"] is True
     assert go_on(client, player) == player
     assert "Thank you" in client.get(player).text
     assert client.get(f"/api{player}").json()["finished"] is True
@@ -100,13 +100,6 @@ def test_only_an_admin_reads_studies_and_sees_the_warnings_of_the_plan(
     page = client.get("/studies/1", headers=bearer(admin_token)).text
     assert "mastery needs 500 moves in a row, all boards have 9 pieces" in page
     assert client.get("/studies/2", headers=bearer(admin_token)).status_code == 404
-
-
-def test_a_result_shows_learners_if_the_plan_says_so(client, make):
-    player = join(client, make(PLAN.replace("horizon = 5", "horizon = 5\nshow_curves = true")))
-    game = go_on(client, player)
-    play_out(client, game)
-    assert len(client.get(f"/api{game}/result").json()["learners"]) == 4
 
 
 def test_the_streak_of_the_plan_is_what_counts_as_having_found_a_rule(client, make):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from gnomon.cli import JsonOption, answering, message
 from gnomon.errors import GnomonError, visible
+
+if TYPE_CHECKING:
+    from gohr.playing import TrialInPlay
 
 
 def learners(
@@ -36,64 +39,74 @@ def play(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the boards; random by default.")
     ] = None,
-    name: Annotated[str, typer.Option(help="Your name in the transcript.")] = "me",
-    transcript: Annotated[
-        Path | None, typer.Option(help="Write every attempt to this new file.")
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play a hidden rule yourself, and see your errors beside the learners'."""
+    """Play a hidden rule yourself."""
     import secrets
 
-    from rich.console import Console
-
     from gohr.experiments import RuleEntry
-    from gohr.people.baselines import baseline_curves
+    from gohr.experiments.metrics import episode_errors
     from gohr.people.series import Game
-    from gohr.people.session import PlaySession
-    from gohr.people.terminal import board_records, play_in_terminal, result_table
-    from gohr.people.transcripts import PlayedGame, transcript_text
+    from gohr.playing import TrialInPlay
+    from gohr.rules.parser import parse
 
     with answering("play", as_json=as_json) as answer:
         seed = secrets.randbits(32) if seed is None else seed
-        shown = Path(rule).stem
-        game = Game(shown, RuleEntry(rule).found(Path()).text, seed, boards, horizon)
-        session = PlaySession(game)
+        name, text = Path(rule).stem, RuleEntry(rule).found(Path()).text
+        dealt = Game(name, text, seed, boards, horizon).boards()
+        trial = TrialInPlay(dealt, parse(text), horizon=horizon)
         # The game is talk; what came of it is the answer.
-        console = Console(stderr=as_json, highlight=False, markup=False)
-        with nullcontext() if transcript is None else _new_file(transcript) as file:
-            try:
-                play_in_terminal(session, console, _ask)
-            finally:  # also what was played before Ctrl-C
-                if file is not None:
-                    file.write(transcript_text([PlayedGame(name, "", 0, shown, session)]))
-        answer.results([{"rule": shown, "seed": seed} | each for each in board_records(session)])
-        if session.attempts and not as_json:
-            console.print(result_table(session, baseline_curves(game)))
-        if transcript is not None:
-            answer.say(f"written to {transcript}")
+        out = sys.stderr if as_json else sys.stdout
+        print(_HELP, file=out)
+        _play(trial, boards, out)
+        log = trial.log(in_play=True)
+        columns = log.finish.tolist(), log.n_attempts.tolist(), episode_errors(log).tolist()
+        records = [
+            {"rule": name, "seed": seed, "board": i}
+            | {"end": _ENDS[finish], "attempts": n, "errors": errors}
+            for i, (finish, n, errors) in enumerate(zip(*columns, strict=True), 1)
+        ]
+        answer.records(records, ("board", "end", "attempts", "errors"), title=f"{name}, {seed=}")
 
 
-def _new_file(path: Path) -> TextIO:
-    """Open a file for a transcript before the first board; never one that there is."""
-    try:
-        return path.open("x", encoding="utf-8", errors="replace")
-    except FileExistsError:
-        why = "already exists and is not overwritten; name a new file"
-    except FileNotFoundError:
-        why = f"there is no folder {path.parent}; create it, or name another file"
-    except OSError as error:
-        why = f"cannot be written ({error.strerror}); name another file"
-    raise GnomonError(f"--transcript {path}: {why}")
+_HELP = """\
+A hidden rule says which piece may go into which bucket, and when. Find it with few errors.
+  3 5 2  try the piece in column 3, row 5, in bucket 2
+  q      stop
+"""
+_ENDS = {0: "not cleared", 1: "cleared", 2: "stalemate"}
+_REPLIES = {
+    0: "Yes, it goes there.",
+    3: "There is no piece.",
+    4: "No: this piece can be moved now, but not there.",
+    7: "No: this piece cannot be moved now.",
+}
 
 
-def _ask(prompt: str) -> str:
-    """Ask on standard error, and read a line."""
-    print(prompt, end="", file=sys.stderr, flush=True)
-    line = sys.stdin.readline()
-    if not line:
-        raise EOFError
-    return line
+def _play(trial: TrialInPlay, boards: int, out: TextIO) -> None:
+    """Ask for attempts until the boards are over, or the player stops."""
+    from gohr.game import DEFAULT_SPEC, board_text
+
+    shown = None
+    while not trial.over:
+        board = trial.observation.board
+        if shown is None or (board != shown).any():
+            print(f"board {len(trial.finish) + 1} of {boards}", file=out)
+            print(board_text(board, DEFAULT_SPEC), file=out)
+            shown = board
+        print("> ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        if not line or line.strip() in ("q", "g"):
+            return
+        attempt = re.fullmatch(r"\s*([1-6])\s*([1-6])\s*([0-3])\s*", line)
+        if attempt is None:
+            print("Expected column, row and bucket, such as 3 5 2, or q.", file=out)
+            continue
+        column, row, bucket = map(int, attempt.groups())
+        made = trial.attempt(4 * (column + 6 * row - 7) + bucket)
+        print(_REPLIES[made.outcome], file=out)
+        if made.terminated or made.truncated:
+            print(f"The board is over: {_ENDS[trial.finish[-1]]}.", file=out)
 
 
 #: Options of the reference such as -Doutput=BRIEF are passed on as they are, so no -h.

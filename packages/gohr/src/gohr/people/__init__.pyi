@@ -1,5 +1,3 @@
-from .baselines import Yardstick as Yardstick
-from .baselines import baseline_curves as baseline_curves
 from .mastery import TARGET_STREAK as TARGET_STREAK
 from .mastery import attempts_to_master as attempts_to_master
 from .mastery import likelihood_ratios as likelihood_ratios
@@ -17,7 +15,6 @@ from .session import Attempt as Attempt
 from .session import ClientTimes as ClientTimes
 from .session import PlayError as PlayError
 from .session import PlaySession as PlaySession
-from .terminal import play_in_terminal as play_in_terminal
 from .transcripts import PlayedGame as PlayedGame
 from .transcripts import PlayedSeries as PlayedSeries
 from .transcripts import boards_text as boards_text
@@ -46,13 +43,10 @@ __all__ = [
     "PointsPlan",
     "SeriesPlan",
     "SeriesTerms",
-    "Yardstick",
     "attempts_to_master",
-    "baseline_curves",
     "boards_text",
     "likelihood_ratios",
     "mastery_ecdf",
-    "play_in_terminal",
     "read_transcripts",
     "score_series",
     "transcript_text",

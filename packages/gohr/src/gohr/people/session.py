@@ -212,11 +212,6 @@ class PlaySession:
         return self.n_boards - (untouched and self.n_boards > 1)
 
     @property
-    def left_off(self) -> bool:
-        """Whether the player stopped in the middle of the last board that counts."""
-        return self.gave_up and bool(self.here()) and self._is_open
-
-    @property
     def state(self) -> Literal["playing", "board over", "ended"]:
         """State of the game."""
         if self._is_open and not self.gave_up and not self.is_mastered:

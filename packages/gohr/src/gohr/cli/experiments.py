@@ -15,7 +15,6 @@ from gnomon.errors import GnomonWarning
 
 if TYPE_CHECKING:
     from gohr.experiments.config.experiment_config import ExperimentConfig
-    from gohr.experiments.rungs import Ladder
     from gohr.experiments.runner import RunSummary
 
 _MOST_SHOWN = 10
@@ -48,7 +47,6 @@ def run(
     """Play an experiment, or resume it."""
     from gohr.experiments import load_experiment
     from gohr.experiments import status as status_of
-    from gohr.experiments.rungs import ladder_of_run
 
     given = {
         "learners": learners and [name.strip() for name in learners.split(",")],
@@ -64,24 +62,11 @@ def run(
         out = out or Path(f"{Path(experiment.name).name}-run")
         summary = play(experiment, out, workers, answer, scheduler=scheduler)
         answer.results(status_of(summary).as_records())
-        ladder = ladder_of_run(summary.folder)
-        if ladder is not None:
-            _show_ladder(ladder, answer)
         if report:
             from gohr.run_page import report as write
 
             answer.say(f"report: {write(summary, out / 'report')}")
     raise typer.Exit(1 if summary.failed else 0)
-
-
-def _show_ladder(ladder: Ladder, answer: Answer) -> None:
-    """Print the mean skill of each player on each rung."""
-    for warning in ladder.warnings:
-        answer.warn(warning)
-    for held_out, rules in ((False, "published rules"), (True, "held-out variants")):
-        rows = ladder.by_algorithm(held_out=held_out)
-        if rows:
-            answer.table(rows, list(rows[0]), title=f"Mean skill, {rules}")
 
 
 def play(

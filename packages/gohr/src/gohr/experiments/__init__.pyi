@@ -34,9 +34,6 @@ from .run_folder import RunFolder as RunFolder
 from .run_status import PairStatus as PairStatus
 from .run_status import RunStatus as RunStatus
 from .run_status import status as status
-from .rungs import Ladder as Ladder
-from .rungs import RungScore as RungScore
-from .rungs import ladder as ladder
 from .runner import Progress as Progress
 from .runner import RunSummary as RunSummary
 from .runner import run as run
@@ -60,7 +57,6 @@ __all__ = [
     "Element",
     "Elements",
     "ExperimentConfig",
-    "Ladder",
     "LearnerEntry",
     "Metric",
     "PairStatus",
@@ -72,7 +68,6 @@ __all__ = [
     "RunFolder",
     "RunStatus",
     "RunSummary",
-    "RungScore",
     "Statement",
     "Statements",
     "Suite",
@@ -95,7 +90,6 @@ __all__ = [
     "elements",
     "episode_errors",
     "held_out_rules",
-    "ladder",
     "load_experiment",
     "load_suite",
     "read_log",

@@ -43,16 +43,3 @@ def contests(draw, min_names=2, max_names=5, max_grounds=4, max_runs=5, missing=
     samples = tuple(tuple(np.array(cell, dtype=float) for cell in row) for row in rows)
     names = tuple(f"learner-{i}" for i in range(n))
     return Runs(names, tuple(f"rule-{g}" for g in range(n_grounds)), samples)
-
-
-@st.composite
-def flows(draw, min_n=2, max_n=7):
-    """Antisymmetric edges of a complete graph."""
-    n = draw(st.integers(min_n, max_n))
-    count = n * (n - 1) // 2
-    edges = draw(
-        st.lists(st.floats(-5, 5).map(lambda x: round(x, 4)), min_size=count, max_size=count)
-    )
-    f = np.zeros((n, n))
-    f[np.triu_indices(n, 1)] = edges
-    return f - f.T

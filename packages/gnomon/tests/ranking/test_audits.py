@@ -121,8 +121,7 @@ def test_raw_scores_on_unlike_scales_have_no_summaries():
     found = audit(table, n_resamples=50)
     (text,) = said(found, "estimates")
     assert "expected scores on one scale, found medians of 20.7 on task_0" in text
-    for section in ("metrics", "agreement"):
-        assert said(found, section) == ["Not reported: see the summary scores"]
+    assert said(found, "metrics") == ["Not reported: see the summary scores"]
     assert found.ranking == rank(table)
     assert not found.estimates
 
@@ -235,6 +234,49 @@ def test_a_table_in_which_nobody_learned_anything_is_audited():
     assert "no differences: every run is censored" in found.warnings
     assert not any("share none" in note for note in found.warnings)
     assert found.ranking.tiers == (("a", "b"),)
+
+
+GAMES = ["Pong", "Boxing", "Breakout", "AirRaid", "Carnival", "Pooyan"]
+
+
+@pytest.fixture(scope="module")
+def games():
+    """Two agents that differ on the games without baselines, and are alike on the others."""
+    rng = np.random.default_rng(1)
+    means = {"a": [0.0] * 6, "b": [0.0] * 3 + [9.0] * 3}
+    return ScoreTable.from_arrays(
+        {name: rng.normal(mean, 1.0, (6, 6)) for name, mean in means.items()}, tasks=GAMES
+    )
+
+
+def test_normalising_drops_a_task_from_means_and_never_from_ranks(games):
+    with pytest.warns(match="left out of means"):
+        scaled = normalize(games, "random-human")
+    assert scaled.tasks == tuple(GAMES[:3])
+    raw, kept = rank(games), rank(scaled)
+    assert kept.names == raw.names == ("b", "a")
+    assert kept.tiers == raw.tiers == (("b",), ("a",))
+    assert kept.values == pytest.approx(raw.values)
+
+
+def test_an_audit_ranks_tasks_that_have_no_scale_and_says_so(games):
+    with pytest.warns(match="left out of means"):
+        scaled = normalize(games, "random-human")
+    found = audit(scaled, n_resamples=100)
+    text = {(one.section, one.name): one.finding for one in found}
+    assert found.ranking.tiers == (("b",), ("a",))
+    assert text["table", "contents"].endswith("2 algorithms, 6 tasks, 6 runs")
+    assert text["estimates", "scale"] == (
+        "Scores normalised by random-human over 3 tasks, without 3 tasks that have no anchors"
+    )
+    assert text["ranks", "unscaled"].startswith("Includes 3 tasks without anchors")
+    assert found.estimates[0].n_tasks == 3
+
+
+def test_an_audit_ranks_as_rank_does(games):
+    found, alone = audit(games, n_resamples=100, rng=3), rank(games)
+    assert found.ranking == alone
+    assert found.ranking.tiers == alone.tiers
 
 
 def on_the_page(found):

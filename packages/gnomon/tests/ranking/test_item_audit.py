@@ -23,7 +23,7 @@ def table_of(matrix, **about):
 
 
 def table_of_rows(rows):
-    names = ("algorithm", "task", "run", "score", "status", "input_hash", "metrics.other")
+    names = ("algorithm", "task", "run", "score", "status", "input_hash")
     full = [dict(zip(names, row, strict=False)) for row in rows]
     return ScoreTable.from_records(full, units="items")
 
@@ -49,15 +49,6 @@ def test_what_is_missing_is_told_with_its_reasons_and_what_it_may_change():
     }
     complete = said(audit(table_of([[1, 0], [0, 1]])), "missing")
     assert complete == {"none": "No score is missing"}
-
-
-def test_epochs_that_agree_tell_nothing_new():
-    rows = [(m, q, e, float(m == "a" or e)) for m in "ab" for q in "qr" for e in (0, 1)]
-    assert said(audit(table_of_rows(rows)), "epochs") == {
-        "a": "a: epochs differ on 0 of 2 items, so more epochs add no information",
-        "b": "b: epochs differ on 2 of 2 items",
-    }
-    assert not said(audit(table_of([[1, 0]])), "epochs")
 
 
 def test_items_with_one_text():
@@ -167,18 +158,6 @@ def test_ceilings_and_floors():
     assert found["floor"].startswith("Floor: 1 of 3 models within 0.05 of 0 (m1)")
     assert "none" in said(audit(table_of([[1, 0]])), "range")
     assert not said(audit(table_of([[7, 9]])), "range")
-
-
-def test_scorers_that_disagree():
-    rows = [("a", "q", 1, 1.0, "ok", "x", 0.0), ("a", "r", 1, 1.0, "ok", "y", 0.0)]
-    rows += [("b", "q", 1, 0.0, "ok", "x", 0.2), ("b", "r", 1, 0.0, "ok", "y", 1.0)]
-    assert said(audit(table_of_rows(rows)), "scorers") == {
-        "other": "other: differs from score by more than 0.5 on 3 of 4 samples (r, q); it orders "
-        "the models b > a"
-    }
-    long = [(*row[:6], 40.0) for row in rows]
-    found = said(audit(table_of_rows(long)), "scorers")
-    assert found == {"other": "other: on another scale than score, not compared"}
 
 
 def test_an_audit_of_items_shows_itself():

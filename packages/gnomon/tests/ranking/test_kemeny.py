@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking import disagreement, kemeny_order
+from gnomon.ranking import kemeny_order
+
+
+def disagreement(order, margins):
+    """Return the sum of the margins of the pairs that stand the wrong way round."""
+    return np.maximum(-np.triu(np.asarray(margins)[np.ix_(order, order)], 1), 0.0).sum()
 
 
 def least(margins):

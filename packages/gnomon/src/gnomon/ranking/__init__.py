@@ -7,8 +7,7 @@ How reliable is a table of scores?
     :func:`audit` reports it in sentences; for an evaluation it reports missing scores, repeated
     items and items that do not separate the models.
 Other ratings
-    :func:`bradley_terry` for games won, :func:`ease_ratios` and :func:`perron_vector` of the GOHR
-    paper, and :func:`kemeny_order`.
+    :func:`bradley_terry` for games won, and :func:`kemeny_order` for pairwise margins.
 """
 
 import lazy_loader as _lazy

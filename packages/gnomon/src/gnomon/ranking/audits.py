@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from gnomon.errors import GnomonError, check_resamples, counted, joined, listed
+from gnomon.errors import GnomonError, check_resamples, counted, listed
 from gnomon.ranking.item_audit import ITEM_TITLES, Statement, item_statements
 from gnomon.ranking.ranks import Ranking, rank, rank_range
 from gnomon.results import Results, generator, made_by, noted
@@ -19,7 +19,6 @@ from gnomon.scores.plausibility import wild_scores
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparison import Comparisons, compare
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.estimates import Estimate, estimate
 from gnomon.stats.planning import plan
@@ -31,41 +30,20 @@ TITLES = {
     "estimates": "Summary scores",
     "ranks": "Ranks",
     "metrics": "Does the order depend on the metric?",
-    "agreement": "Do means and ranks agree?",
     "runs": "How many runs would separate the first two?",
 }
 #: Summaries whose orders are compared.
 METRICS = {"mean": "Mean", "median": "Median", "iqm": "IQM"}
 #: Tasks that are named, to show if one is no task, such as a number of parameters.
 MOST_TASKS = 12
-#: Pairs that are named, contradictions first.
-MOST_PAIRS = 12
-#: A few tasks are at most one in this number, and at least one.
-FEW_OF = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Audit(Results[Statement]):
     """Statements of an audit, section by section, and the results behind them.
 
-    Its `warnings` are notes at the end of the text.
-
-    Parameters
-    ----------
-    table : ScoreTable
-    estimates : sequence of Estimate
-        What :func:`gnomon.estimate` returns; empty if it refuses (no task is shared, or tasks have
-        unlike scales), and for items.
-    ranking : Ranking or None
-        What :func:`gnomon.rank` returns; None for items.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> scores = {"a": [[1.0, 1.0, 0.0]], "b": [[1.0, 0.0, 0.0]]}
-    >>> found = gn.audit(gn.ScoreTable.from_arrays(scores, units="items"))
-    >>> [one.finding for one in found if one.name == "solved by all"]
-    ['Solved by all models: 1 of 3 items (task_0)']
+    `estimates` is what :func:`gnomon.estimate` returns, empty if it refuses and for items;
+    `ranking` what :func:`gnomon.rank` returns, None for items. Warnings end the text.
     """
 
     table: ScoreTable
@@ -90,14 +68,6 @@ class Audit(Results[Statement]):
         texts = ("\n".join([title, "-" * len(title), *lines]) for title, lines in parts.items())
         return "\n\n".join(texts)
 
-    def figure(self) -> Any:
-        """Return the figure of the rank intervals."""
-        return super().figure() if self.ranking is None else self.ranking.figure()
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the rank intervals: a new Matplotlib figure, or into axes that are given."""
-        return super().plot(ax) if self.ranking is None else self.ranking.plot(ax)
-
 
 def audit(
     scores: Scores,
@@ -108,9 +78,9 @@ def audit(
 ) -> Audit:
     """Audit a table of scores: what it contains, and how reliable its order is.
 
-    The numbers are those of :func:`gnomon.estimate`, :func:`gnomon.compare` and
-    :func:`gnomon.rank` for the same table; nothing is rescaled. For a table of items the audit
-    reports missing scores and their effect, and which items distinguish the models.
+    The numbers are those of :func:`gnomon.estimate` and :func:`gnomon.rank` for the same table;
+    nothing is rescaled. For a table of items the audit reports missing scores and their effect, and
+    which items distinguish the models.
 
     Parameters
     ----------
@@ -127,8 +97,9 @@ def audit(
     Returns
     -------
     Audit
-        A sequence of :class:`gnomon.ranking.Statement`. Warnings are in its `warnings` and are not
-        raised as well.
+        A sequence of statements with the fields ``section``, ``name``, ``finding`` (a sentence) and
+        ``value`` (the number behind it, or None). Its `ranking` and `estimates` are the results of
+        the verbs. Warnings are in its `warnings` and are not raised as well.
 
     Raises
     ------
@@ -143,6 +114,10 @@ def audit(
     >>> found = audit(ScoreTable.from_arrays(scores), n_resamples=200, rng=rng)
     >>> next(one.finding for one in found if one.section == "runs")[:44]
     'rainbow and iqn: not significantly different'
+    >>> items = {"a": [[1.0, 1.0, 0.0]], "b": [[1.0, 0.0, 0.0]]}
+    >>> found = audit(ScoreTable.from_arrays(items, units="items"))
+    >>> [one.finding for one in found if one.name == "solved by all"]
+    ['Solved by all models: 1 of 3 items (task_0)']
     """
     check_resamples(n_resamples)
     scores = table_of(scores)
@@ -155,16 +130,13 @@ def audit(
         kept = table.select(algorithms=[n for n in table.algorithms if n in ranking.names])
         estimates = _tried(lambda: estimate(kept, [*METRICS], **how))
     full = with_left_out(table)
-    # Warnings of single pairs repeat what the sections above report for each algorithm.
-    with noted():
-        means = _tried(lambda: compare(kept, metrics="mean", **how))
+    with noted():  # These warnings repeat what the sections above report for each algorithm.
         runs = _on_runs(ranking, full)
     statements = (
         *_on_table(full),
         *_on_estimates(estimates, kept),
         *_on_ranks(ranking, len(full.tasks) - len(table.tasks)),
         *_on_metrics(estimates, ranking, kept),
-        *_on_agreement(means, ranking, kept),
         runs,
     )
     return Audit(
@@ -313,86 +285,6 @@ def _on_metric(metric: str, values: dict[str, float], ranking: Ranking) -> State
         missing = [name for name in ranking.names if name not in known]
         text += f"; not estimable for {listed(missing)} (censored runs)"
     return Statement("metrics", metric, text, float(len(turned)))
-
-
-def _on_agreement(
-    means: Comparisons | GnomonError, ranking: Ranking, scores: ScoreTable
-) -> list[Statement]:
-    """Report the pairs on which comparing means and the ranks disagree, each with the reason."""
-    if isinstance(means, GnomonError):
-        return [Statement("agreement", "none", _SEE)]
-    place = {name: i for i, name in enumerate(ranking.names)}
-    sign = 1.0 if scores.higher_is_better else -1.0
-    apart: dict[str, list[tuple[float, int, int, float]]] = {kind: [] for kind in _KINDS}
-    pairs = 0
-    for one in means:
-        if math.isnan(one.p_adjusted):
-            continue
-        pairs += 1
-        i, j = sorted((place[one.a], place[one.b]))
-        lead = sign * (one.value if place[one.a] == i else -one.value)
-        by_mean, by_ranks = one.p_adjusted <= 1.0 - one.level, bool(ranking.separated[i, j])
-        if by_mean != by_ranks or (by_mean and lead < 0.0):
-            kind = _KINDS[0] if by_mean and by_ranks else _KINDS[1] if by_mean else _KINDS[2]
-            apart[kind].append((one.p_adjusted, i, j, lead))
-    if not pairs:
-        text = "Not estimable: no pair has both a test of means and a rank"
-        return [Statement("agreement", "none", text)]
-    n = sum(map(len, apart.values()))
-    text = f"Means and ranks agree on {counted(pairs, 'pair')}"
-    if n:
-        kinds = ", ".join(f"{len(found)} {kind}" for kind, found in apart.items() if found)
-        text = f"Means and ranks disagree on {n} of {counted(pairs, 'pair')}: significant {kinds}"
-    text += ". Means measure the size of differences; ranks count wins on each task"
-    statements = [Statement("agreement", "pairs", text, float(n))]
-    named = [(kind, *pair) for kind, found in apart.items() for pair in sorted(found)]
-    for kind, p, i, j, lead in named[:MOST_PAIRS]:
-        a, b = ranking.names[i], ranking.names[j]
-        text = f"{_contradiction(kind, a, b, lead, p)}. {_reason(a, b, scores, kind == _KINDS[2])}"
-        statements.append(Statement("agreement", f"{a} and {b}", text, lead))
-    if n > MOST_PAIRS:
-        text = f"And {counted(n - MOST_PAIRS, 'further pair')}"
-        statements.append(Statement("agreement", "further", text, n - MOST_PAIRS))
-    return statements
-
-
-#: How means and ranks may disagree, contradictions first.
-_KINDS = ("in opposite directions", "by the mean only", "by the ranks only")
-
-
-def _contradiction(kind: str, a: str, b: str, lead: float, p_adjusted: float) -> str:
-    """Return what the ranks and what the mean show for a pair, `a` having the better rank."""
-    p = f"p {p_value(p_adjusted, '= ')}"
-    if kind == _KINDS[2]:
-        return f"{a} ranks significantly above {b}; the difference of means is not ({p})"
-    first, second = (b, a) if lead < 0.0 else (a, b)
-    size = f"the mean of {first} is significantly better, by {abs(lead):.3g} ({p})"
-    if kind == _KINDS[0]:
-        return f"{a} ranks significantly above {b}, but {size}"
-    return f"{first} and {second} are not significantly different in rank, but {size}"
-
-
-def _reason(a: str, b: str, scores: ScoreTable, by_ranks: bool) -> str:
-    """Return on how many tasks the first is ahead, and which few tasks decide mean or variance."""
-    tasks = scores.shared_tasks((a, b))
-    sign = 1.0 if scores.higher_is_better else -1.0
-    runs = [[sign * scores.runs(name, task) for task in tasks] for name in (a, b)]
-    lead = np.array([x.mean() - y.mean() for x, y in zip(*runs, strict=True)])
-    ahead, behind = lead[lead > 0.0], -lead[lead < 0.0]
-    text = f"{a} is ahead on {ahead.size} of {counted(len(tasks), 'task')}"
-    text += f" by {ahead.mean():.2g} on average" if ahead.size else ""
-    text += f", behind by {behind.mean():.2g} on {behind.size}" if behind.size else ""
-    parts, of_what = np.abs(lead), "differences"
-    if by_ranks:
-        noise = [[x.var(ddof=1) / x.size if x.size > 1 else 0.0 for x in of] for of in runs]
-        parts, of_what = np.sum(noise, axis=0), "variance of the mean"
-    order = np.argsort(-parts, kind="stable")
-    share = np.cumsum(parts[order]) / max(float(parts.sum()), 1e-300)
-    few = order[: int(np.searchsorted(share, 0.5)) + 1]
-    if len(few) <= max(1, len(tasks) // FEW_OF):
-        named = joined([tasks[k] for k in few])
-        text += f"; more than half of the {of_what} comes from {named}"
-    return text
 
 
 def _on_runs(ranking: Ranking, scores: ScoreTable) -> Statement:

@@ -12,48 +12,30 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word, counted
 from gnomon.ranking.ranks import rank, tier_text, tiers
-from gnomon.ranking.ratings import By, Field, ground_of, task_ranks
+from gnomon.ranking.ratings import Field, task_ranks
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray
 from gnomon.tables import p_value
 
-PairTest = Literal["pairwise", "nemenyi"]
-
 
 @dataclass(frozen=True)
 class MeanRank(FieldRecord):
-    """Mean rank of one algorithm over the common tasks.
-
-    Parameters
-    ----------
-    name : str
-    mean_rank : float
-    groups : tuple of int
-        Numbers, from 1, of the groups of which it is a member.
-    p_values : tuple of float
-        Adjusted p-values of the comparisons with each algorithm, in the order of the records; NaN
-        with itself.
-    """
+    """Mean rank of one algorithm over the common tasks, and the numbers, from 1, of its groups."""
 
     name: str
     mean_rank: float
     groups: tuple[int, ...]
-    p_values: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CriticalDifference(Results[MeanRank]):
-    """Mean ranks over common tasks, with groups of algorithms that are not separated.
+    """Mean ranks over common tasks, best first, with groups of algorithms that are not separated.
 
-    A sequence of :class:`MeanRank`, best first. The `settings` hold ``n_tasks``, the number of
-    common tasks; ``friedman_p``, the p-value of Friedman's test that all are alike; and
-    ``critical_difference`` of mean ranks, None unless the test is Nemenyi's.
-
-    Parameters
-    ----------
-    groups : tuple of tuples of str
-        Each pair that is not separated is in one of them, and no group holds a pair that is.
+    The `settings` hold ``n_tasks``, the number of common tasks; ``friedman_p``, the p-value of
+    Friedman's test that all are alike; and ``critical_difference`` of mean ranks, None unless the
+    test is Nemenyi's. Each pair that is not separated is in one of the `groups`, and no group holds
+    a pair that is.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -71,14 +53,9 @@ class CriticalDifference(Results[MeanRank]):
         return np.array([one.mean_rank for one in self])
 
     @property
-    def p_values(self) -> FloatArray:
-        """Adjusted p-values of all pairs, shape (n, n); NaN on the diagonal."""
-        return np.array([one.p_values for one in self])
-
-    @property
     def over(self) -> str:
         """What the mean is taken over, in words."""
-        return counted(self.settings["n_tasks"], ground_of(self.settings["by"]))
+        return counted(self.settings["n_tasks"], "task")
 
     @property
     def compared(self) -> str:
@@ -107,7 +84,7 @@ class CriticalDifference(Results[MeanRank]):
         """Return mean ranks, and the numbers of groups."""
         return [
             {
-                self.settings["by"]: one.name,
+                "algorithm": one.name,
                 "mean rank": one.mean_rank,
                 "not separated": tier_text(one.groups) or "-",
             }
@@ -116,11 +93,7 @@ class CriticalDifference(Results[MeanRank]):
 
 
 def critical_difference(
-    scores: Scores,
-    *,
-    by: By = "algorithm",
-    test: PairTest = "pairwise",
-    level: float = 0.95,
+    scores: Scores, *, test: Literal["pairwise", "nemenyi"] = "pairwise", level: float = 0.95
 ) -> CriticalDifference:
     r"""Compare mean ranks over the tasks that all algorithms share.
 
@@ -133,8 +106,6 @@ def critical_difference(
     Parameters
     ----------
     scores : ScoreTable
-    by : str
-        ``algorithm``, or ``task`` for mean ranks of difficulty over the algorithms.
     test : str
         ``pairwise`` or ``nemenyi``.
     level : float
@@ -143,7 +114,7 @@ def critical_difference(
     Returns
     -------
     CriticalDifference
-        A sequence of :class:`MeanRank`, best first.
+        A sequence of records, best first, with the fields ``name``, ``mean_rank`` and ``groups``.
 
     Raises
     ------
@@ -171,37 +142,32 @@ def critical_difference(
     scores = table_of(scores)
     check_word("test", test, ("pairwise", "nemenyi"))
     with recorded() as warned:
-        ranking = rank(scores, by=by, level=level)
+        ranking = rank(scores, level=level)
     with noted():
-        field = Field.of(scores, by)
+        field = Field.of(scores, "algorithm")
     shared = np.flatnonzero((field.sizes > 0).all(axis=1)).tolist()
     if len(shared) < 2:
         raise ScoreDataError(
-            f"critical difference: expected two {ground_of(by)}s or more that all {by}s share, "
-            f"found {len(shared)}"
+            "critical difference: expected two tasks or more that all algorithms share, found "
+            f"{len(shared)}"
         )
-    ranks = task_ranks([field.samples[ground] for ground in shared])
-    mean_ranks, distance = ranks.mean(axis=0), None
-    order = np.argsort(mean_ranks, kind="stable")
-    names = tuple(field.names[i] for i in order)
+    ranks = task_ranks([field.samples[task] for task in shared])
+    order = np.argsort(ranks.mean(axis=0), kind="stable")
+    names, mean_ranks = tuple(field.names[i] for i in order), ranks.mean(axis=0)[order]
+    distance = None
     if test == "nemenyi":
-        p_values, distance = _nemenyi(mean_ranks[order], len(ranks), level)
+        distance = _nemenyi(len(ranks), len(names), level)
+        separated = np.abs(mean_ranks[:, None] - mean_ranks) >= distance
     else:
         places = [ranking.names.index(name) for name in names]
-        p_values = ranking.p_adjusted[np.ix_(places, places)].copy()
-        np.fill_diagonal(p_values, np.nan)
-    groups = _groups(names, p_values <= 1.0 - level)
+        separated = ranking.separated[np.ix_(places, places)]
+    groups = _groups(names, separated)
     records = tuple(
-        MeanRank(
-            name,
-            float(mean_rank),
-            tuple(number for number, group in enumerate(groups, 1) if name in group),
-            tuple(row.tolist()),
-        )
-        for name, mean_rank, row in zip(names, mean_ranks[order], p_values, strict=True)
+        MeanRank(name, mean_rank, tuple(i for i, group in enumerate(groups, 1) if name in group))
+        for name, mean_rank in zip(names, mean_ranks.tolist(), strict=True)
     )
     settings = made_by(
-        None, by=by, test=test, level=level, n_tasks=len(ranks), friedman_p=_friedman(ranks),
+        None, test=test, level=level, n_tasks=len(ranks), friedman_p=_friedman(ranks),
         critical_difference=distance,
     )  # fmt: skip
     return CriticalDifference(records, settings, tuple(warned), groups=groups)
@@ -227,17 +193,13 @@ def _groups(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tup
     return tuple(groups)
 
 
-def _nemenyi(mean_ranks: FloatArray, n_tasks: int, level: float) -> tuple[FloatArray, float]:
-    """Return the p-values of all pairs, NaN on the diagonal, and the critical difference."""
+def _nemenyi(n_tasks: int, k: int, level: float) -> float:
+    """Return Nemenyi's critical difference of the mean ranks of k algorithms."""
     from scipy import stats
 
-    k = len(mean_ranks)
     # Nemenyi's q is the studentized range over the root of 2.
     unit = math.sqrt(k * (k + 1) / (6.0 * n_tasks) / 2.0)
-    gap = np.abs(mean_ranks[:, None] - mean_ranks)
-    p_values = np.asarray(stats.studentized_range.sf(gap / unit, k, np.inf))
-    np.fill_diagonal(p_values, np.nan)
-    return p_values, float(stats.studentized_range.ppf(level, k, np.inf)) * unit
+    return float(stats.studentized_range.ppf(level, k, np.inf)) * unit
 
 
 def _friedman(ranks: FloatArray) -> float:

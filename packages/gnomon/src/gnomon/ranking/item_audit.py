@@ -19,16 +19,12 @@ from gnomon.scores.table import FloatArray, ScoreTable
 ITEM_TITLES = {
     "table": "What the evaluation contains",
     "missing": "Missing scores and their effect",
-    "epochs": "Do epochs differ?",
     "duplicates": "Are items repeated?",
     "discrimination": "Do the items separate the models?",
     "range": "Ceilings and floors",
-    "scorers": "Does the score depend on the scorer?",
 }
 #: A mean this near to an end of the scale is at the ceiling or floor.
 NEAR_END = 0.05
-#: Two scorers disagree on a sample if their scores differ by more than this.
-FAR_SCORERS = 0.5
 #: Fewer models show nothing about the discrimination of an item.
 LEAST_MODELS = 3
 #: Random tables with the totals of the real one.
@@ -43,20 +39,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Statement(FieldRecord):
-    """One statement of an audit.
-
-    Parameters
-    ----------
-    section : str
-        ``table``, ``estimates``, ``ranks``, ``metrics``, ``agreement`` or ``runs``; for
-        evaluations a key of ``table, missing, epochs, duplicates, discrimination, range, scorers``.
-    name : str
-        What it is about.
-    finding : str
-        A sentence or phrase.
-    value : float or None
-        The number behind it, if there is one.
-    """
+    """One statement of an audit: its section, its subject, a sentence, and the number behind it."""
 
     section: str
     name: str
@@ -78,13 +61,11 @@ def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statem
     return (
         *(Statement("table", "contents", line) for line in table.describe().splitlines()[:2]),
         *_missing(table, matrix, is_share),
-        *_epochs(scores),
         *_texts(table.rows),
         *_copies(names, answers, drawn),
         *_ease(names, answers, is_share, table.higher_is_better),
         *_discrimination(names, answers, drawn),
         *(_range(scores, matrix) if is_share else ()),
-        *_scorers(table, is_share),
     )
 
 
@@ -132,19 +113,6 @@ def _statuses(rows: Rows, what: str) -> list[str]:
     status = rows.texts("status")
     counts = [*sorted(status.counts().items()), ("unknown", int(status.missing.sum()))]
     return [f"{text} ({', '.join(f'{n} {name}' for name, n in counts if n)})"]
-
-
-def _epochs(scores: ItemScores) -> Iterator[Statement]:
-    """Yield for each model the number of items whose epochs differ."""
-    for name in scores.models if scores.n_epochs > 1 else ():
-        runs = scores.epochs(name)
-        runs = runs[(~np.isnan(runs)).sum(axis=1) > 1]
-        if not len(runs):
-            continue
-        n = int((np.nanmax(runs, axis=1) > np.nanmin(runs, axis=1)).sum())
-        text = f"{name}: epochs differ on {n:,} of {counted(len(runs), 'item')}"
-        text += "" if n else ", so more epochs add no information"
-        yield Statement("epochs", name, text, float(n))
 
 
 def _texts(rows: Rows) -> Iterator[Statement]:
@@ -298,33 +266,3 @@ def _range(scores: ItemScores, matrix: FloatArray) -> Iterator[Statement]:
     if not any(near.any() for near in ends.values()):
         text = f"No ceiling or floor: means from {np.nanmin(means):.4g} to {np.nanmax(means):.4g}"
         yield Statement("range", "none", text, 0.0)
-
-
-def _scorers(table: ScoreTable, is_share: bool) -> Iterator[Statement]:
-    """Yield for each other score of the log its agreement with the one that is audited."""
-    rows, score = table.rows, table.rows["score"]
-    model, item = rows["algorithm"].codes, rows["task"]
-    for column in table.attributes:
-        if not column.startswith("metrics."):
-            continue
-        name, other = column.removeprefix("metrics."), rows.numbers(column)
-        if other is None or not is_share or np.any((other < 0.0) | (other > 1.0)):
-            text = f"{name}: on another scale than {table.metric}, not compared"
-            yield Statement("scorers", name, text)
-            continue
-        both = np.flatnonzero(~np.isnan(score) & ~np.isnan(other))
-        far = both[np.abs(score[both] - other[both]) > FAR_SCORERS]
-        text = f"{name}: differs from {table.metric} by more than {FAR_SCORERS:g} on "
-        text += f"{far.size:,} of {counted(both.size, 'sample')}"
-        n = np.bincount(item.codes[far], minlength=len(item.names))
-        worst = np.argsort(-n, kind="stable")[: min(int((n > 0).sum()), MOST_ITEMS + 1)]
-        text += _named(np.array(item.names, dtype=object)[worst])
-        n_of = np.bincount(model[both], minlength=len(table.algorithms))
-        orders = []
-        for values in (score, other):
-            total = np.bincount(model[both], values[both], minlength=n_of.size)
-            order = np.argsort(-total / np.maximum(n_of, 1), kind="stable")
-            orders.append([table.algorithms[i] for i in order if n_of[i]])
-        if orders[0] != orders[1]:
-            text += f"; it orders the models {' > '.join(orders[1][:MOST_ITEMS])}"
-        yield Statement("scorers", name, text, float(far.size))

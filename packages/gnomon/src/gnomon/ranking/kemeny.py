@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 #: Cycles that are added at once, for each name.
 CUTS_PER_NAME = 20
+TIME_LIMIT_S = 600
 
 
-def kemeny_order(margins: npt.ArrayLike, *, time_limit_s: float = 600.0) -> tuple[int, ...]:
+def kemeny_order(margins: npt.ArrayLike) -> tuple[int, ...]:
     """Return an order that disagrees with the pairwise margins as little as possible.
 
     The disagreement is the sum of the margins of the pairs that stand the wrong way round. Several
@@ -32,8 +33,6 @@ def kemeny_order(margins: npt.ArrayLike, *, time_limit_s: float = 600.0) -> tupl
     ----------
     margins : array_like of float, shape (n, n)
         Antisymmetric: by how much i should stand before j; 0 or NaN for no preference.
-    time_limit_s : float
-        Of the solver.
 
     Returns
     -------
@@ -43,7 +42,7 @@ def kemeny_order(margins: npt.ArrayLike, *, time_limit_s: float = 600.0) -> tupl
     Raises
     ------
     ScoreDataError
-        The margins are infinite or not antisymmetric, or the solver needs more time.
+        The margins are infinite or not antisymmetric, or the solver needs more than ten minutes.
 
     References
     ----------
@@ -82,27 +81,14 @@ def kemeny_order(margins: npt.ArrayLike, *, time_limit_s: float = 600.0) -> tupl
             integrality=np.full(cost.size, int(integer)),
             bounds=Bounds(0, 1),
             constraints=_no_cycles(cycles, n),
-            options={"time_limit": time_limit_s, "mip_rel_gap": 0.0},
+            options={"time_limit": TIME_LIMIT_S, "mip_rel_gap": 0.0},
         )
         if found.status != 0:
             raise ScoreDataError(
-                f"Kemeny's order of {n} was not found within {time_limit_s:g} s; rank by another "
+                f"Kemeny's order of {n} was not found within {TIME_LIMIT_S} s; rank by another "
                 "method"
             )
         first = found.x
-
-
-def disagreement(order: npt.ArrayLike, margins: npt.ArrayLike) -> float:
-    """Return the sum of the margins of the pairs that stand the wrong way round in an order.
-
-    Examples
-    --------
-    >>> disagreement([0, 1, 2], [[0, 3, -1], [-3, 0, 2], [1, -2, 0]])
-    1.0
-    """
-    at = np.asarray(order, dtype=np.int64)
-    m = np.nan_to_num(np.asarray(margins, dtype=np.float64))[np.ix_(at, at)]
-    return float(np.maximum(-np.triu(m, 1), 0.0).sum())
 
 
 def _cycles(before: FloatArray) -> npt.NDArray[np.int64]:

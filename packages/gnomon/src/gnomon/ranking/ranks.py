@@ -20,7 +20,6 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, check_word, counted, listed
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
-from gnomon.scores.columns import IntArray
 from gnomon.scores.plausibility import own_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
@@ -34,25 +33,11 @@ from gnomon.tables import latex_table, percent
 BoolArray = npt.NDArray[np.bool_]
 
 WINS, ITEM_MEAN = "win-probability", "mean"
-#: What algorithms (or tasks) can be ordered by; intervals of ranks are the same for all of them.
-METHODS = (WINS, *RATINGS)
 
 
 @dataclass(frozen=True)
 class Ranked(FieldRecord):
-    """Value and rank of one algorithm (or task), each with its interval.
-
-    Parameters
-    ----------
-    name : str
-    value, low, high : float
-        Mean probability of winning against the others, with its interval; of items, the mean. By
-        another method its rating, without an interval (NaN).
-    rank_low, rank_high : int
-        Best and worst possible rank.
-    tiers : tuple of int
-        Numbers, from 1, of the tiers to which it belongs; tiers may overlap.
-    """
+    """Value and rank of one algorithm (or task), each with its interval; numbers of its tiers."""
 
     name: str
     value: float
@@ -65,7 +50,7 @@ class Ranked(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Ranking(Results[Ranked]):
-    """Ranks with intervals: a sequence of :class:`Ranked`, best (or hardest) first.
+    """Ranks with intervals: a sequence of records, best (or hardest) first.
 
     Arrays have the order of the records.
 
@@ -219,12 +204,11 @@ def rank(
     """Rank algorithms, with intervals of their ranks and tiers that are not separated.
 
     Every two algorithms are compared by P(X > Y), averaged over the tasks that both have, with the
-    test and the correction of :func:`gnomon.stats.compare`
-    (:func:`gnomon.stats.all_pairs.pairwise_improvement`). The rank of an algorithm
-    lies between 1 plus the number of algorithms that are significantly better and K minus the
-    number that are significantly worse; all these intervals hold together. The order is by the mean
-    probability of winning against the others, ties by name. Tiers are the longest runs of
-    consecutive algorithms in which no pair is separated.
+    test and the correction of :func:`gnomon.stats.compare`. The rank of an algorithm lies between 1
+    plus the number of algorithms that are significantly better and K minus the number that are
+    significantly worse; all these intervals hold together. The order is by the mean probability of
+    winning against the others, ties by name. Tiers are the longest runs of consecutive algorithms
+    in which no pair is separated.
 
     Parameters
     ----------
@@ -248,7 +232,10 @@ def rank(
     Returns
     -------
     Ranking
-        A sequence of :class:`Ranked`.
+        A sequence of records, best first: ``name``; ``value, low, high``, the mean probability of
+        winning against the others with its interval (the mean of items; by another method its
+        rating, without an interval); ``rank_low, rank_high``, the best and the worst possible rank;
+        and ``tiers``, the numbers, from 1, of the tiers to which it belongs.
 
     Raises
     ------
@@ -289,7 +276,7 @@ def rank(
     if scores.units == "items" and by == "algorithm" and method in (None, ITEM_MEAN):
         return _rank_items(scores, level)
     method = method or WINS
-    check_word("method", method, METHODS)
+    check_word("method", method, (WINS, *RATINGS))
     with recorded() as warned:
         if by == "task" and (unlike := own_scales(scores)) is not None:
             warn(unlike)
@@ -298,10 +285,10 @@ def rank(
         _warn_of_degenerate(field, found)
     values, strength = np.array([found.mean, found.mean_low, found.mean_high]), found.mean
     if method in RATINGS:
-        rating = RATINGS[method]
-        ratings = rating.of(field.samples, by == "task")
+        rate, sign = RATINGS[method]
+        ratings = rate(field.samples, by == "task")
         values = np.array([ratings, *np.full((2, ratings.size), np.nan)])
-        strength = ratings if rating.higher_is_better else -ratings
+        strength = sign * ratings
     n_sampled = np.count_nonzero(field.sizes, axis=0).astype(np.float64)
     if found.resampling == "runs":
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -365,7 +352,8 @@ def _assembled(
     order = sorted(range(len(names)), key=lambda i: (-keys[i], names[i]))
     probability, p_adjusted, error = (x[np.ix_(order, order)] for x in pairs)
     separated = p_adjusted <= 1.0 - settings["level"]
-    low, high = rank_intervals(separated & (sign * (probability - neutral) > 0.0))
+    better = separated & (sign * (probability - neutral) > 0.0)
+    low, high = 1 + better.sum(axis=0), len(names) - better.sum(axis=1)
     ordered = [names[i] for i in order]
     groups = tiers(ordered, separated)
     of: dict[str, list[int]] = {name: [] for name in ordered}
@@ -386,23 +374,6 @@ def _assembled(
         error=error,
         n_sampled=n_sampled[order],
     )
-
-
-def rank_intervals(better: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the best and the worst possible rank of each algorithm.
-
-    Parameters
-    ----------
-    better : ndarray of bool, shape (n, n)
-        Whether the row is significantly better than the column.
-
-    Examples
-    --------
-    >>> better = np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
-    >>> rank_intervals(better)
-    (array([1, 1, 2]), array([2, 3, 3]))
-    """
-    return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
 
 
 def rank_range(low: int, high: int) -> str:

@@ -77,23 +77,6 @@ def ground_of(by: By) -> By:
     return "task" if by == "algorithm" else "algorithm"
 
 
-@dataclass(frozen=True)
-class Rating:
-    """A method of rating: from runs on each task to one number for each name.
-
-    Parameters
-    ----------
-    of : callable
-        From ``samples[t][i]``, runs of name i on task t (higher is better, or harder), and whether
-        tasks are rated by difficulty.
-    higher_is_better : bool
-        Whether the best has the largest value.
-    """
-
-    of: Callable[[Samples, bool], FloatArray]
-    higher_is_better: bool
-
-
 @dataclass(frozen=True, eq=False)
 class BradleyTerry:
     """A fit of Bradley and Terry's model: ratings b (sum 0) and their standard errors."""
@@ -164,17 +147,8 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     return BradleyTerry(b - b.mean(), errors)
 
 
-def wins_and_pairs(samples: Samples) -> tuple[FloatArray, FloatArray]:
-    """Return won pairs of runs and numbers of pairs on each task, each of shape (tasks, n, n).
-
-    The diagonals are 0.
-
-    Examples
-    --------
-    >>> wins, pairs = wins_and_pairs([[np.array([1.0, 3.0]), np.array([2.0])]])
-    >>> float(wins[0, 0, 1]), float(pairs[0, 0, 1])
-    (1.0, 2.0)
-    """
+def _wins_and_pairs(samples: Samples) -> tuple[FloatArray, FloatArray]:
+    """Return won pairs of runs and numbers of pairs, shape (tasks, n, n); 0 on the diagonals."""
     sizes = np.array([[x.size for x in row] for row in samples], dtype=np.float64)
     others = 1.0 - np.eye(sizes.shape[1])
     wins = np.array([wins_on_task(row) for row in samples]) * others
@@ -182,16 +156,7 @@ def wins_and_pairs(samples: Samples) -> tuple[FloatArray, FloatArray]:
 
 
 def task_ranks(samples: Samples) -> FloatArray:
-    """Return the rank of each name on each task, 1 for the best; NaN where it has no run.
-
-    Names are ranked by the mean rank of their runs among all runs on the task; equal ones share
-    ranks.
-
-    Examples
-    --------
-    >>> task_ranks([[np.array([2.0, 3.0, 4.0]), np.array([0.0, 1.0, 90.0])]])
-    array([[1., 2.]])
-    """
+    """Return ranks by the mean rank of runs on each task, 1 for the best; NaN without a run."""
     from scipy.stats import rankdata
 
     ranks = np.full((len(samples), len(samples[0])), np.nan)
@@ -204,24 +169,13 @@ def task_ranks(samples: Samples) -> FloatArray:
     return ranks
 
 
-def ease_ratios(samples: Samples) -> FloatArray:
-    """Return the ease ratios of all pairs, as the GOHR server has them.
+def _ease_ratios(samples: Samples) -> FloatArray:
+    """Return the ease ratios of all pairs, as the GOHR server has them; NaN without common tasks.
 
     On each task the ratio is (won pairs of runs + 1) / (lost pairs + 1); over tasks it is the
     geometric mean.
-
-    Returns
-    -------
-    ndarray of float, shape (n, n)
-        1 on the diagonal; NaN where two share no task.
-
-    Examples
-    --------
-    >>> ease_ratios([[np.array([3.0, 4.0]), np.array([1.0, 2.0])]])
-    array([[1. , 5. ],
-           [0.2, 1. ]])
     """
-    wins, pairs = wins_and_pairs(samples)
+    wins, pairs = _wins_and_pairs(samples)
     odds = np.where(pairs > 0.0, np.log((wins + 1.0) / (np.swapaxes(wins, 1, 2) + 1.0)), 0.0)
     met = np.count_nonzero(pairs, axis=0)
     with np.errstate(invalid="ignore"):
@@ -230,51 +184,20 @@ def ease_ratios(samples: Samples) -> FloatArray:
     return np.asarray(ratios)
 
 
-def perron_vector(ease_ratios: npt.ArrayLike, *, tolerance: float = 1e-26) -> FloatArray:
-    """Return the Perron vector of a matrix of ease ratios, of length 1: the GOHR server's score.
+def _perron_vector(ratios: FloatArray) -> FloatArray:
+    """Return the Perron vector of ease ratios (Saaty 1977), of length 1: the GOHR server's score.
 
-    The server finds it by power iteration from (1, ..., 1); so does this. The largest entry is the
-    best algorithm, or the easiest rule.
-
-    Parameters
-    ----------
-    ease_ratios : array_like of float, shape (n, n)
-        Smoothed ratios, above 0; 1 on the diagonal. NaN where two never met: as Harker (1987) has
-        it, such an entry is 0 and one more is added to the diagonal of its row.
-    tolerance : float
-        The iteration ends where the vector moves by less, squared; at 1e-12 in the server.
-
-    Returns
-    -------
-    ndarray of float, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        An entry is not above 0.
-
-    References
-    ----------
-    Saaty (1977), J. Math. Psychology 15; class MannWhitney of the GOHR server, as described in its
-    documentation.
-
-    Examples
-    --------
-    >>> perron_vector([[1.0, 4.0], [0.25, 1.0]]).round(4)
-    array([0.9701, 0.2425])
+    The server finds it by power iteration from (1, ..., 1); so does this. Where two never met, the
+    entry is 0 and one more is added to the diagonal of its row (Harker 1987).
     """
-    e = np.array(ease_ratios, dtype=np.float64)
-    np.fill_diagonal(e, 1.0)
-    absent = np.isnan(e)
-    if not (e[~absent] > 0.0).all():
-        raise ValueError("expected ease ratios above 0; smooth the counts")
-    e[absent] = 0.0
+    absent = np.isnan(ratios)
+    e = np.where(absent, 0.0, ratios)
     e[np.diag_indices_from(e)] += absent.sum(axis=1)
     x = np.full(len(e), 1.0 / np.sqrt(len(e)))
     for _ in range(100_000):
         y = e @ x
         y /= np.linalg.norm(y)
-        if np.sum((y - x) ** 2) < tolerance:
+        if np.sum((y - x) ** 2) < 1e-26:
             break
         x = y
     return np.asarray(y)
@@ -288,16 +211,10 @@ def _by_mean_rank(samples: Samples, _: bool) -> FloatArray:
 
 
 def _connected(samples: Samples, method: str) -> tuple[FloatArray, FloatArray]:
-    """Return P(i better than j) summed over tasks, and how many tasks two share.
-
-    Raises
-    ------
-    ScoreDataError
-        No chain of shared tasks connects some names with others.
-    """
+    """Return P(i better than j) summed over tasks, and how many tasks two share."""
     from scipy.sparse import csgraph
 
-    wins, pairs = wins_and_pairs(samples)
+    wins, pairs = _wins_and_pairs(samples)
     with np.errstate(invalid="ignore"):
         chance = np.where(pairs > 0.0, wins / pairs, 0.0).sum(axis=0)
     met = np.count_nonzero(pairs, axis=0).astype(np.float64)
@@ -317,10 +234,10 @@ def _by_bradley_terry(samples: Samples, _: bool) -> FloatArray:
 def _by_ease_ratios(samples: Samples, of_tasks: bool) -> FloatArray:
     """Rate as the GOHR server does: rules by their difficulty, 1 for the hardest."""
     _connected(samples, "gohr-ev")
-    ratios = ease_ratios(samples)
+    ratios = _ease_ratios(samples)
     if not of_tasks:
-        return perron_vector(ratios)
-    ease = perron_vector(ratios.T)
+        return _perron_vector(ratios)
+    ease = _perron_vector(ratios.T)
     return np.asarray(ease.min() / ease)
 
 
@@ -335,12 +252,14 @@ def _by_kemeny(samples: Samples, _: bool) -> FloatArray:
     return places
 
 
-#: Methods by which names can be ordered instead of by the mean win probability.
-RATINGS: Mapping[str, Rating] = MappingProxyType(
+#: Methods by which names can be ordered instead of by the mean win probability, each a function
+#: of ``samples[t][i]``, the runs of name i on task t (higher is better, or harder), and of whether
+#: tasks are rated by difficulty; and 1 where the largest rating is the best, or -1.
+RATINGS: Mapping[str, tuple[Callable[[Samples, bool], FloatArray], float]] = MappingProxyType(
     {
-        "mean-rank": Rating(_by_mean_rank, higher_is_better=False),
-        "bradley-terry": Rating(_by_bradley_terry, higher_is_better=True),
-        "gohr-ev": Rating(_by_ease_ratios, higher_is_better=True),
-        "kemeny": Rating(_by_kemeny, higher_is_better=False),
+        "mean-rank": (_by_mean_rank, -1.0),
+        "bradley-terry": (_by_bradley_terry, 1.0),
+        "gohr-ev": (_by_ease_ratios, 1.0),
+        "kemeny": (_by_kemeny, -1.0),
     }
 )

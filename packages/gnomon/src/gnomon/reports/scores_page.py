@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from gnomon.errors import GnomonError, ScoreDataError, counted, either, joined
 from gnomon.plot.figure import Figure
-from gnomon.ranking import Audit, Ranking, audit, rank
-from gnomon.ranking.audits import TITLES
+from gnomon.ranking import Ranking, audit, rank
+from gnomon.ranking.audits import TITLES, Audit
 from gnomon.ranking.ranks import rank_range, tier_text
 from gnomon.reports.evaluation_page import evaluation_report
 from gnomon.reports.page import (
@@ -84,7 +84,7 @@ def scores_report(
     >>> table = ScoreTable.from_arrays({a: rng.normal(size=(5, 3)) for a in ("dqn", "sac")})
     >>> page = scores_report(table, "scores.csv", n_resamples=100)
     >>> [section.name for section in page.sections]
-    ['estimates', 'ranks', 'tasks', 'profile', 'table', 'agreement']
+    ['estimates', 'ranks', 'tasks', 'profile', 'table']
     """
     last = at_common_step(table)
     if last.units == "items":

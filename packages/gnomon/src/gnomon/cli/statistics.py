@@ -24,7 +24,7 @@ from gnomon.cli.options import (
     summaries_of,
     with_groups,
 )
-from gnomon.cli.sources import Pair, Sources, SourcesAndPair, single_place, sources_and_pair
+from gnomon.cli.sources import Pair, Sources, SourcesAndPair, sources_and_pair
 from gnomon.results import Results
 
 By = Annotated[
@@ -248,20 +248,16 @@ def curves(
     """
     if threshold is not None and summary != "time_to_threshold":
         raise typer.BadParameter("--threshold applies to --summary time_to_threshold only")
-    from gnomon.scores.readers.registry import reader_of
     from gnomon.scores.steps import up_to
     from gnomon.stats import curves as curves_of
 
     reads = (*source, scores.normalize)
     with answering("curves", as_json=as_json, reads=reads, **vars(showing)) as answer:
-        place = single_place(source)
-        reader = reader_of(place) if place is not None else None
         table = scores.table(source, curves=True).select(algorithms=algorithm)
         table = scores.normalized(table if at is None else up_to(table, at))
         wanted, options = metric or "iqm", draws.arguments() | {"grid": _grid(grid)}
-        step = reader.step if reader else "step"
         found = (
-            curves_of(table, wanted, method=method, step=step.replace("_", " "), **options)
+            curves_of(table, wanted, method=method, **options)
             if summary is None
             else curves_of(
                 table, wanted, summary=summary, threshold=threshold, method=method, **options

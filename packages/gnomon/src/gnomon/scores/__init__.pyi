@@ -13,8 +13,8 @@ from .plausibility import suspicions as suspicions
 from .plausibility import wild_scores as wild_scores
 from .readers.registry import Reader as Reader
 from .readers.registry import ReadRequest as ReadRequest
+from .readers.registry import Source as Source
 from .readers.registry import available_readers as available_readers
-from .readers.source import Source as Source
 from .readers.summaries import SummaryTable as SummaryTable
 from .readers.summaries import read_summaries as read_summaries
 from .readers.tables import write_scores as write_scores

@@ -192,8 +192,7 @@ class ScoreTable:
         >>> table.runs("ppo", "ant")
         array([4.])
         """
-        from gnomon.scores.readers.registry import ReadRequest, read_with, recognised
-        from gnomon.scores.readers.source import Source
+        from gnomon.scores.readers.registry import ReadRequest, Source, read_with, recognised
 
         source = Source(None, frame)
         wanted = ReadRequest(columns=columns or {}, where=where or {}, within_run=within_run)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import pytest
 
 from gnomon.errors import ScoreDataError
@@ -31,15 +29,8 @@ def read(tmp_path, content, name="scores.csv"):
         GOOD.removesuffix("\n"),
         "".join(f",{line}\n" for line in GOOD.splitlines()),  # pandas' index without a name
         GOOD.replace(",score", ", score "),
-        GOOD.encode("utf-16"),
-        gzip.compress(GOOD.encode()),
-        "sep=;\n" + GOOD.replace(",", ";"),
-        "# made by hand, in March\n# seed 3\n" + GOOD,
-        GOOD.replace(",", ";").replace("1\n", "1,0\n"),
-        GOOD.replace(",", "\t").replace("2\n", "2,0\n"),
     ],
-    ids=["crlf", "cr", "bom", "empty-rows", "blank-line", "quotes", "no-end", "index", "blanks",
-         "utf-16", "gzip", "excel", "comments", "decimal-commas", "tabs-and-commas"],
+    ids=["crlf", "cr", "bom", "empty-rows", "blank-line", "quotes", "no-end", "index", "blanks"],
 )  # fmt: skip
 def test_the_same_scores_however_they_are_written(tmp_path, content):
     table = read(tmp_path, content)
@@ -54,7 +45,6 @@ def test_names_in_quotes_may_hold_commas_quotes_and_line_breaks(tmp_path):
 
 FAULTS = [
     ("", ": expected a table with a header line, found none"),
-    ("\0a,b\n1,2\n", ", line 1: expected text, found a null byte"),
     ("\n\n", ": expected a table with a header line, found none"),
     (HEADER, ": expected rows of scores, found none"),
     (HEADER + ",,,\n,,,\n", ": expected rows of scores, found none"),
@@ -65,11 +55,10 @@ FAULTS = [
     (GOOD + "a,t,2\n", ", line 4: expected 4 fields, found 3"),
     (GOOD + "a,t,2,3,4\na,t,3\n", ", line 4: expected 4 fields, found 5"),
     (HEADER + 'a,t,0,1\n"a,t,1,2\na,t,2,3\n', ", line 3: expected a closing '\"', found none"),
-    (GOOD.replace(",", "|"), ", line 1: expected fields separated by ',', found '|'"),
     (GOOD.replace(",", ";") + "a;t;2\n", ", line 4: expected 4 fields, found 3"),
     (
-        HEADER.replace(",", ";") + "a;t;0;1,500\n",
-        ", line 2, column 'score': expected a number, found '1,500': write a point for a decimal",
+        HEADER.replace(",", ";") + "a;t;0;1,5\n",
+        ", line 2, column 'score': expected a number, found '1,5': write a point for a decimal",
     ),
     (
         (HEADER + "a,t,0,1\ncaf\xe9,t,0,2\n").encode("latin-1"),

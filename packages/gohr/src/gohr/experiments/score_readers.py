@@ -85,7 +85,6 @@ RUN_FOLDER = Reader(
     recognises=_is_run_folder,
     read=_read_run_folder,
     takes=frozenset({"metric"}),
-    step="episode",
 )
 
 GAME_LOG = Reader(

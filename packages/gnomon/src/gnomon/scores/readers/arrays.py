@@ -12,9 +12,8 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.scores.columns import Rows
 from gnomon.scores.frames import rows_of_arrays, rows_of_records
-from gnomon.scores.readers.json_files import json_object
-from gnomon.scores.readers.registry import Reader, ReadRequest
-from gnomon.scores.readers.source import Source
+from gnomon.scores.readers.files import json_object
+from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, tidy_rows
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from gnomon.scores.readers.json_files import mapping_at
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.files import mapping_at
+from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
     Sample,
@@ -20,7 +20,6 @@ from gnomon.scores.readers.samples import (
     table_of_logs,
     told_by,
 )
-from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
 
 #: Samples, each with the name of its model.

@@ -1,20 +1,19 @@
-"""The contents of a file of scores: columns of text, Parquet or JSON, with faults named by line.
+"""The contents of files of scores: columns of text or Parquet, and JSON, with faults named by line.
 
-``numpy.loadtxt`` reads comma- and tab-separated files: texts as codes, columns of numbers as such.
-Where it stumbles, the slower ``csv`` of the standard library names the line.
+``numpy.loadtxt`` reads separated files: texts as codes, columns of numbers as such. Where it
+stumbles, the slower ``csv`` of the standard library names the line.
 """
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
+import json
 import math
 import re
 import warnings
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -28,20 +27,18 @@ from gnomon.scores.frames import rows_of_frame
 from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of
 
 PARQUET = (".parquet", ".pq")
+#: Endings of files with a JSON object in each line.
+JSON_LINES = (".jsonl", ".ndjson")
 #: A longer first line is that of no table.
 _LONGEST_HEADER = 1_000_000
-#: As many lines are looked at for a header.
+#: As many empty lines may stand before the header.
 _MOST_LINES_BEFORE = 100
 #: Rows that determine which columns are numeric; most rows and fields that are read at a time.
 _GLANCE, _CHUNK, _MOST_FIELDS = 100, 200_000, 20_000_000
 #: Texts of items may be long; the module has a limit for all of the process.
 csv.field_size_limit(2**31 - 1)
-_OTHER_SEPARATORS = (";", "\t", ",")
 #: A number that is no label such as 007.
 _NUMBER = re.compile(r"[+-]?(?:(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf|nan)", re.I)
-#: A number with a decimal comma; three digits behind it may be thousands.
-_WITH_COMMA = re.compile(r"[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?")
-_PERHAPS_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
 
 _PLAIN = r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"
 _SPREAD = r"(?:(?:±|\+/-|\\pm)\s*[\d.,]+\s*%?|\([\d.,]+\s*%?\))"
@@ -49,20 +46,14 @@ _SPREAD = r"(?:(?:±|\+/-|\\pm)\s*[\d.,]+\s*%?|\([\d.,]+\s*%?\))"
 _EMPHASIS = "*_"
 _REPORTED = re.compile(rf"({_PLAIN})\s*%?[{_EMPHASIS}]*\s*({_SPREAD})?\s*%?")
 
-
-def ending(path: Path) -> str:
-    """Return the ending of a name in small letters, without that of gzip."""
-    endings = [x.lower() for x in path.suffixes[-2:]]
-    return "".join(endings[:-1] if endings[-1:] == [".gz"] else endings[-1:])
+_BLANKS = re.compile(r"\s*")
+#: Number of characters of a large JSON file that are read at a time.
+_PART = 1_000_000
 
 
-def opened(path: Path) -> IO[str]:
-    """Open a text file: plain or packed with gzip, in UTF-8 or, with its mark, in UTF-16."""
-    with path.open("rb") as file:
-        is_packed = file.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if is_packed else path.open("rb") as binary:
-        encoding = "utf-16" if binary.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    return gzip.open(path, "rt", encoding=encoding) if is_packed else path.open(encoding=encoding)
+def is_table(path: Path) -> bool:
+    """Return whether a path is a separated file, by its name."""
+    return path.suffix.lower() in (".csv", ".tsv", ".txt", ".tab") and path.is_file()
 
 
 def read_columns(path: Path) -> tuple[Rows, Origin]:
@@ -102,18 +93,10 @@ def _parquet_reader(path: Path) -> Callable[[IO[bytes]], Any]:
 def read_csv(path: Path) -> tuple[Rows, Origin]:
     """Return the columns of a separated file, and where its rows come from.
 
-    Rows and lines without any value are passed over, and so are columns without a name, except for
-    a first one of texts: its name is "". A column that holds numbers alone is numeric, unless its
-    name is that of an algorithm, task or run. Between other separators than a comma, numbers may
-    have decimal commas.
+    Rows without any value are passed over, and so are columns without a name, except for a first
+    one of texts: its name is "". A column that holds numbers alone is numeric, unless its name is
+    that of an algorithm, task or run.
     """
-    try:
-        return _read_csv(path)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ScoreDataError(f"{path}: the packed data are damaged ({error})") from None
-
-
-def _read_csv(path: Path) -> tuple[Rows, Origin]:
     _refuse_other_files(path)
     records = _Records(path)
     line, names = records.header()
@@ -133,8 +116,6 @@ def _read_csv(path: Path) -> tuple[Rows, Origin]:
                 raise ScoreDataError(f"{path}: expected a table with a header line") from None
             numeric -= bad
             has_gaps = True
-    if records.separator != ",":
-        columns = [_with_decimal_commas(column) for column in columns]
     is_index = not names[0] and isinstance(columns[0], Texts) and bool(columns[0].names)
     kept = {
         name: _whole(column)
@@ -146,23 +127,6 @@ def _read_csv(path: Path) -> tuple[Rows, Origin]:
         empty &= column.missing if isinstance(column, Texts) else np.isnan(column)
     origin = Origin(str(path), lines=records.lines)
     return (rows.take(~empty) if empty.any() else rows), origin
-
-
-def _with_decimal_commas(column: Column) -> Column:
-    """Return a column of texts as numbers, if all are and some have a decimal comma."""
-    if not isinstance(column, Texts):
-        return column
-    known = [x.strip() for x in column.names if x.strip().lower() not in MISSING_TEXTS]
-    some = [x for x in known if "," in x]
-    if not some or not all(map(_WITH_COMMA.fullmatch, known)):
-        return column
-    if all(map(_PERHAPS_THOUSANDS.fullmatch, some)):
-        return column
-    return column.mapped([_parsed(name.replace(",", ".")) for name in column.names])
-
-
-def _parsed(text: str) -> float:
-    return math.nan if text.strip().lower() in MISSING_TEXTS else float(text)
 
 
 def _numeric_columns(names: Sequence[str], glance: Sequence[Sequence[str]]) -> set[int]:
@@ -197,7 +161,7 @@ def _loaded(
             converters[at] = _parser(at, bad)
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in names]
     n_rows = max(1, min(_CHUNK, _MOST_FIELDS // len(names)))  # NumPy allocates all of them
-    with opened(path) as file, warnings.catch_warnings():
+    with path.open(encoding="utf-8-sig") as file, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "(?s).*contained no data")
         for _ in range(header):
             next(file)
@@ -233,7 +197,7 @@ def _parser(at: int, bad: set[int]) -> Callable[[str], float]:
 
     def number(text: str) -> float:
         try:
-            return _parsed(text)
+            return math.nan if text.strip().lower() in MISSING_TEXTS else float(text)
         except ValueError:
             bad.add(at)
             raise
@@ -270,27 +234,11 @@ def header_line(path: Path) -> str:
 
 
 def _beginning(path: Path) -> tuple[int, str, str]:
-    """Return the number of lines before the headings, their line, and what separates fields.
-
-    Before them may stand empty lines, the separator as Excel writes it, and comments after ``# ``.
-    """
-    separator = "\t" if ending(path) == ".tsv" else ","
-    try:
-        with opened(path) as file:
-            lines = [file.readline(_LONGEST_HEADER) for _ in range(_MOST_LINES_BEFORE)]
-    except (UnicodeError, EOFError, zlib.error, gzip.BadGzipFile):
-        with path.open(errors="replace") as file:
-            lines = [file.readline(_LONGEST_HEADER)]
-    n = 0
-    for at, line in enumerate(lines):
-        if line.startswith("sep=") and len(line.strip()) == len("sep=;"):
-            separator = line[len("sep=")]
-        elif line.strip(", \t\r\n") and not line.startswith("# "):
-            break
-        n = at + 1
-    header = lines[n] if n < len(lines) else ""
-    others = [x for x in _OTHER_SEPARATORS if x in header]
-    return n, header, others[0] if others and separator not in header else separator
+    """Return the number of empty lines before the headings, their line, and the separator."""
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        lines = [file.readline(_LONGEST_HEADER) for _ in range(_MOST_LINES_BEFORE)]
+    n = next((at for at, line in enumerate(lines) if line.strip(",;\t\r\n ")), 0)
+    return n, lines[n], max(",;\t", key=lines[n].count)
 
 
 #: Names of a column of standard errors, and of one of the numbers of items behind the scores.
@@ -301,11 +249,6 @@ N_ITEMS = ("n_items", "n_samples", "n", "count")
 def are_summaries(names: Sequence[str]) -> bool:
     """Return whether headings are those of means and deviations of runs."""
     return {"mean", "std"} <= set(names) and "score" not in names
-
-
-def is_table(path: Path) -> bool:
-    """Return whether a path is a separated file, by its name."""
-    return ending(path) in (".csv", ".tsv", ".txt", ".tab") and path.is_file()
 
 
 def reported_number(text: object) -> float | None:
@@ -374,11 +317,7 @@ def _refuse_other_files(path: Path) -> None:
 def content_of(path: Path) -> bytes:
     """Return what a file holds."""
     _refuse_other_files(path)
-    data = path.read_bytes()
-    try:
-        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
-    except (OSError, EOFError, zlib.error) as error:
-        raise ScoreDataError(f"{path}: the packed data are damaged ({error})") from None
+    return path.read_bytes()
 
 
 class _Records:
@@ -391,7 +330,7 @@ class _Records:
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the records with any value in them."""
         line = 1 + self._before
-        with opened(self._path) as text:  # all ends of lines as one
+        with self._path.open(encoding="utf-8-sig") as text:
             reader = csv.reader(
                 islice(text, self._before, None), delimiter=self.separator, strict=True
             )
@@ -410,16 +349,11 @@ class _Records:
         line, names = next(iter(self), (0, []))
         if not names:
             raise ScoreDataError(f"{self._path}: expected a table with a header line, found none")
-        if any("\0" in name for name in names):
-            raise self.error(line, "expected text, found a null byte")
         end = line + sum(name.count("\n") for name in names)
         names = [name.strip() for name in names]
         twice = [name for name, n in Counter(filter(None, names)).items() if n > 1]
         if twice:
             raise self.error(line, f"expected columns of different names, found {twice[0]!r} twice")
-        if len(names) == 1 and "|" in names[0]:
-            message = f"expected fields separated by {self.separator!r}, found '|'"
-            raise self.error(line, message)
         return end, names
 
     def check(self, names: Sequence[str]) -> None:
@@ -441,13 +375,11 @@ class _Records:
 
     def _not_utf8(self) -> ScoreDataError:
         data = content_of(self._path)
-        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            return ScoreDataError(f"{self._path}: expected UTF-16 text, found damaged text")
         try:
             data.decode()
         except UnicodeDecodeError as error:
             line = len((data[: error.start] + b"?").splitlines())
-            found = f"found the byte 0x{data[error.start]:02x}: save the file as UTF-8"
+            found = f"found the byte 0x{data[error.start]:02x}: save the file as CSV UTF-8"
             return self.error(line, f"expected UTF-8 text, {found}")
         return ScoreDataError(f"{self._path}: expected UTF-8 text, found another encoding")
 
@@ -458,3 +390,143 @@ def _in_words(error: csv.Error) -> str:
     if "unexpected end of data" in text:
         return "expected a closing '\"', found none"
     return f"expected fields that are quoted whole or not at all; {text}"
+
+
+def json_of(data: bytes, name: str) -> Any:
+    """Return what JSON text holds; `name` is what a message calls it."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _no_json(error, name) from None
+
+
+def _no_json(error: ValueError | RecursionError, name: str) -> ScoreDataError:
+    """Return the error about what is no JSON, or is not there to its end."""
+    reason = str(error)
+    if isinstance(error, json.JSONDecodeError):
+        is_cut = error.pos >= len(error.doc) or error.msg.startswith("Unterminated")
+        reason = f"it is cut off ({error})" if is_cut else reason
+    return ScoreDataError(f"{name}: expected JSON; {reason}")
+
+
+def json_content(path: Path) -> Any:
+    """Return what a JSON file holds; of JSON lines the list of their objects."""
+    if path.suffix.lower() in JSON_LINES:
+        return list(json_lines(path))
+    try:
+        return json_of(content_of(path), str(path))
+    except ScoreDataError as error:
+        if "Extra data: line 2" not in str(error):
+            raise
+        return list(json_lines(path))  # lines in spite of the name
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """Return the object that a JSON file holds."""
+    content = json_content(path)
+    if not isinstance(content, dict):
+        raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")
+    return content
+
+
+def json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the object of each line of a file, empty lines left out."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                found = json_of(line, f"{path}, line {number}")
+                if isinstance(found, str):  # some loggers write each object as a text
+                    found = json_of(found.encode(), f"{path}, line {number}")
+                if not isinstance(found, dict):
+                    kind = type(found).__name__
+                    message = f"{path}, line {number}: expected a JSON object, found {kind}"
+                    raise ScoreDataError(message)
+                yield found
+    except OSError as error:
+        raise ScoreDataError(f"{path}: cannot read this file: {error.strerror}") from None
+
+
+class JsonParts:
+    """The parts of a large JSON file, of which one is in memory at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._text, self._at = "", 0
+
+    def items(self, name: str | None = None) -> Iterator[tuple[str, Any]]:
+        """Yield what a file holds in its order: entries of the object, or elements of the list.
+
+        Each comes with its key; elements of the list that stands under `name` come one by one.
+        """
+        with self._path.open(encoding="utf-8-sig") as self._file:
+            try:
+                if self._next() == "[":
+                    yield from (("", item) for item in self._list())
+                    return
+                self._take("{")
+                while self._next() == '"':
+                    key = self._value()
+                    self._take(":")
+                    if key == name and self._next() == "[":
+                        yield from ((key, item) for item in self._list())
+                    else:
+                        yield key, self._value()
+                    if self._next() == ",":
+                        self._at += 1
+                self._take("}", "Expecting property name enclosed in double quotes")
+            except (ValueError, RecursionError) as error:
+                raise _no_json(error, str(self._path)) from None
+
+    def _list(self) -> Iterator[Any]:
+        self._take("[")
+        while self._next() != "]":
+            yield self._value()
+            if self._next() == ",":
+                self._at += 1
+            elif self._next() != "]":
+                self._take(",")
+        self._at += 1
+
+    def _value(self) -> Any:
+        """Return the value that begins here."""
+        self._next()
+        while True:
+            try:
+                value, end = json.JSONDecoder().raw_decode(self._text, self._at)
+            except ValueError:
+                if not self._more():
+                    raise
+                continue
+            # A number goes on, perhaps, where the text ends.
+            if end < len(self._text) or not self._more():
+                self._at = end
+                return value
+
+    def _next(self) -> str:
+        """Return the next character that is no blank, "" at the end of the file."""
+        while True:
+            found = _BLANKS.match(self._text, self._at)
+            self._at = found.end() if found else self._at
+            if self._at < len(self._text) or not self._more():
+                return self._text[self._at : self._at + 1]
+
+    def _take(self, character: str, message: str = "") -> None:
+        if self._next() != character:
+            message = message or f"expected {character!r}"
+            raise json.JSONDecodeError(message, self._text, self._at)
+        self._at += 1
+
+    def _more(self) -> bool:
+        """Read on, as much as there is already or more; return whether there was anything."""
+        rest = self._text[self._at :]
+        more = self._file.read(max(_PART, len(rest)))
+        self._text, self._at = rest + more, 0
+        return bool(more)
+
+
+def mapping_at(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return what stands under a name of JSON, or nothing if that is no object."""
+    value = content.get(name)
+    return value if isinstance(value, Mapping) else {}

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import ScoreDataError, counted, joined, note, option
-from gnomon.scores.readers.json_files import JsonParts, json_content, json_object, mapping_at
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.files import JsonParts, json_content, json_object, mapping_at
+from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
     Sample,
@@ -24,7 +24,6 @@ from gnomon.scores.readers.samples import (
     read_each,
     table_of_logs,
 )
-from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
 
 STATS = "per_instance_stats.json"

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import GnomonError, ScoreDataError, counted, note, option
-from gnomon.scores.readers.json_files import JsonParts, json_of, mapping_at
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.files import JsonParts, json_of, mapping_at
+from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
     Sample,
@@ -30,7 +30,6 @@ from gnomon.scores.readers.samples import (
     read_each,
     table_of_logs,
 )
-from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
 
 #: Where logs lie below a folder.

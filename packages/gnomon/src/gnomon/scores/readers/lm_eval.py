@@ -20,8 +20,8 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, listed, note, option
 from gnomon.scores.columns import Rows, Texts
-from gnomon.scores.readers.json_files import json_lines, json_object, mapping_at
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.files import json_lines, json_object, mapping_at
+from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
     Sample,
@@ -31,7 +31,6 @@ from gnomon.scores.readers.samples import (
     table_of_logs,
     told_by,
 )
-from gnomon.scores.readers.source import Source
 from gnomon.scores.table import ScoreTable
 
 #: Where results lie below the folder that the harness was given.

@@ -1,4 +1,4 @@
-"""Readers of scores, and which one of them recognises a source.
+"""Sources of scores, readers of them, and which reader recognises a source.
 
 A reader is a record: a name, what it reads, whether it recognises a source by its look, and a
 function that reads it. Those of this package are named in :data:`BUILT_IN`; other packages add
@@ -9,17 +9,27 @@ from __future__ import annotations
 
 import pkgutil
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from gnomon.errors import ScoreDataError, UnknownNameError, listed, reading
-from gnomon.scores.readers.files import is_table
-from gnomon.scores.readers.source import Source
+from gnomon.scores.columns import Rows
+from gnomon.scores.frames import rows_of_frame, rows_of_records
+from gnomon.scores.readers.files import (
+    JSON_LINES,
+    PARQUET,
+    header_names,
+    is_table,
+    json_content,
+    json_lines,
+    read_columns,
+)
 from gnomon.scores.table import ScoreTable, Units
-from gnomon.scores.tidy import REQUIRED
+from gnomon.scores.tidy import REQUIRED, Origin, role_of
 
 #: What the columns of a pivot may be.
 ColumnsAre = Literal["algorithms", "tasks", "runs"]
@@ -63,6 +73,188 @@ _NEEDS = {
     "columns_are": "columns and their meaning",
     "within_run": "rows of one run to average",
 }
+
+
+class Source:
+    """A file or folder, or what a caller has in memory, as readers look at it.
+
+    Parameters
+    ----------
+    path : path or None
+        Where scores lie; None for scores in memory. There may be nothing.
+    content : object
+        Without a path: a data frame of pandas, Polars or PyArrow, a mapping of columns or of
+        arrays, records, or other contents of a JSON file.
+
+    Raises
+    ------
+    TypeError
+        `content` is none of these.
+
+    Examples
+    --------
+    >>> Source(None, [{"agent": "dqn", "env": "pong", "return": 1.0}]).names
+    ['agent', 'env', 'return']
+    """
+
+    def __init__(self, path: Path | None, content: Any = None) -> None:
+        self.path = path
+        self._rows: Rows | None = None
+        if path is None:
+            if _is_json(content):
+                self.json = content
+            else:
+                self._rows, self.json = rows_of_frame(content), None
+
+    def __str__(self) -> str:
+        return "the table" if self.path is None else str(self.path)
+
+    @property
+    def place(self) -> Path:
+        """The path, of a source that has one."""
+        if self.path is None:
+            raise TypeError("expected a path, found a table in memory")
+        return self.path
+
+    @property
+    def stem(self) -> str:
+        """The name of the file without its endings, for what no column names."""
+        return "scores" if self.path is None else self.path.stem
+
+    @property
+    def is_file(self) -> bool:
+        """Whether there is a file."""
+        return self.path is not None and self.path.is_file()
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether there is a folder."""
+        return self.path is not None and self.path.is_dir()
+
+    @property
+    def ending(self) -> str:
+        """The ending of the file in small letters; "" in memory."""
+        return "" if self.path is None else self.path.suffix.lower()
+
+    @cached_property
+    def json(self) -> Any:
+        """What a JSON file holds, of lines a list with the first alone; None if it is none."""
+        if self.path is None or not self.path.is_file():
+            return None
+        try:
+            if self.ending in JSON_LINES:
+                return list(islice(json_lines(self.path), 1))
+            return json_content(self.path) if self.ending == ".json" else None
+        except ScoreDataError:
+            return None
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The headings of a table; none of what is no table."""
+        if self._rows is not None:
+            return list(self._rows.names)
+        try:
+            if self.path is not None and is_table(self.path):
+                return header_names(self.path)
+            if self.ending in PARQUET and self.is_file:
+                return list(self.table()[0].names)
+        except (OSError, ScoreDataError):
+            return []  # reading it gives the error
+        records = records_in(self.json)
+        return list(flat(records[0])) if records else []
+
+    def content(self) -> Any:
+        """Return what a JSON file holds, all lines of JSON lines."""
+        if self.path is None or (self.ending == ".json" and self.json is not None):
+            return self.json
+        return json_content(self.path)
+
+    def table(self, *, with_index: bool = False) -> tuple[Rows, Origin]:
+        """Return the columns of a table, and where its rows come from.
+
+        With its index, a first column of texts without a heading is called "".
+        """
+        rows, origin = self._table
+        return rows if with_index else rows.but(""), origin
+
+    @cached_property
+    def _table(self) -> tuple[Rows, Origin]:
+        if self._rows is not None:
+            return self._rows, Origin()
+        if self.path is not None and self.ending not in (".json", *JSON_LINES):
+            return read_columns(self.path)
+        is_lines = self.ending in JSON_LINES
+        records: Iterable[Mapping[str, Any]] = (
+            json_lines(self.path)
+            if is_lines and self.path is not None
+            else records_in(self.content()) or []
+        )
+        rows = rows_of_records(map(flat, records))
+        lines = (lambda: range(1, 1 + len(rows))) if is_lines else None
+        return rows, Origin(None if self.path is None else str(self.path), lines=lines)
+
+
+def _is_json(content: Any) -> bool:
+    """Return whether Python objects are records, or nested as in JSON."""
+    if isinstance(content, list | tuple):
+        return bool(content) and all(isinstance(x, Mapping) for x in content)
+    return isinstance(content, Mapping) and any(
+        isinstance(x, Mapping) or (isinstance(x, list) and any(isinstance(y, Mapping) for y in x))
+        for x in content.values()
+    )
+
+
+def flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the plain values of a record by their keys, nested ones joined by dots."""
+    found: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            found |= flat(value, f"{prefix}{name}.")
+        elif not isinstance(value, list):
+            found[f"{prefix}{name}"] = value
+    return found
+
+
+def records_in(content: Any, depth: int = 0) -> list[Mapping[str, Any]] | None:
+    """Return the records in JSON: a list of objects in any wrapping, or columns; None if none."""
+    if isinstance(content, list | tuple):
+        are_objects = bool(content) and all(isinstance(x, Mapping) for x in content)
+        return list(content) if are_objects else None
+    if not isinstance(content, Mapping) or not content or depth > 3:
+        return None
+    columns = _columns_in(content)
+    if columns is not None:
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    found = {name: records_in(value, depth + 1) for name, value in content.items()}
+    known = {name: records for name, records in found.items() if records}
+    of_scores = {name: x for name, x in known.items() if _holds_scores(x[0])}
+    if len(of_scores or known) == 1:
+        return next(iter((of_scores or known).values()))
+    if known and all(
+        "task" in roles and "algorithm" not in roles
+        for roles in (set(map(role_of, flat(x[0]))) for x in known.values())
+    ):  # records by the name of their algorithm
+        return [{"algorithm": name, **one} for name, records in known.items() for one in records]
+    return None
+
+
+def _holds_scores(record: Mapping[str, Any]) -> bool:
+    return {"algorithm", "score"} <= set(map(role_of, flat(record)))
+
+
+def _columns_in(content: Mapping[str, Any]) -> Mapping[str, Iterable[Any]] | None:
+    """Return the columns of a table in JSON, by name as lists or as pandas writes them."""
+    values = list(content.values())
+    if all(isinstance(x, list) for x in values):
+        is_even = len({len(x) for x in values}) == 1
+        return content if is_even and _holds_scores(dict.fromkeys(content)) else None
+    if not all(isinstance(x, Mapping) for x in values):
+        return None
+    places = [str(i) for i in range(len(values[0]))]
+    is_text = any(isinstance(y, str) for x in values for y in x.values())
+    if is_text and all(list(x) == places for x in values):
+        return {name: x.values() for name, x in content.items()}
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +309,6 @@ class Reader:
         other reader recognises the file.
     units : {"tasks", "items"}
         What a task of its tables is. One of items is not asked where tasks are wanted.
-    step : str
-        What a step of its learning curves is, such as an episode.
     in_memory : bool
         Whether it reads tables in memory too, whose ``path`` is None.
 
@@ -141,7 +331,6 @@ class Reader:
     takes: frozenset[str] = frozenset()
     is_general: bool = False
     units: Units = "tasks"
-    step: str = "step"
     in_memory: bool = False
 
 
@@ -223,7 +412,7 @@ _REFUSED = {
     **dict.fromkeys((".pkl", ".pickle", ".pt", ".pth", ".joblib"), _PICKLES),
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), _SHEETS),
     **dict.fromkeys((".feather", ".arrow", ".ipc", ".h5", ".hdf5", ".db", ".sqlite"), _FRAMES),
-    **dict.fromkeys((".zip", ".tar", ".tgz", ".bz2", ".xz", ".7z"), "unpack this archive first"),
+    **dict.fromkeys((".gz", ".zip", ".tar", ".tgz", ".bz2", ".xz", ".7z"), "unpack it first"),
     **dict.fromkeys((".md", ".tex", ".html", ".pdf"), "documents are not read: copy the table to "
                     "a CSV file"),
     **dict.fromkeys((".yaml", ".yml"), f"YAML is not read: write {_RECORDS}"),
@@ -261,15 +450,6 @@ def _tidy() -> Reader:
     """Return the reader of tidy files without loading any other."""
     reader: Reader = pkgutil.resolve_name("gnomon.scores.readers.tables:TIDY")
     return reader
-
-
-def reader_of(path: Path) -> Reader | None:
-    """Return the specific reader that recognises a path; None if there is none."""
-    source = Source(path)
-    if is_tidy(source):
-        return None
-    found = _recognising(source, [reader for reader in _readers() if not reader.is_general])
-    return found[0] if found else None
 
 
 def is_recognised(path: Path) -> bool:

@@ -28,10 +28,8 @@ from gnomon.errors import (
 )
 from gnomon.files import write_atomically
 from gnomon.scores.columns import Column, Rows, Texts
-from gnomon.scores.readers.files import ERRORS, N_ITEMS, are_summaries, reported_number
-from gnomon.scores.readers.json_files import JSON_LINES
-from gnomon.scores.readers.registry import Reader, ReadRequest
-from gnomon.scores.readers.source import Source
+from gnomon.scores.readers.files import ERRORS, JSON_LINES, N_ITEMS, are_summaries, reported_number
+from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import (
     PERHAPS_ITEMS,

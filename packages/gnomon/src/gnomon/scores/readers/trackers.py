@@ -18,8 +18,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, option, reading, several
 from gnomon.scores.columns import Column, Flags, FloatArray, IntArray, Rows, Texts
 from gnomon.scores.readers.files import reported_numbers
-from gnomon.scores.readers.registry import Reader, ReadRequest
-from gnomon.scores.readers.source import Source
+from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.tables import chosen_score
 from gnomon.scores.readers.wide import melted
 from gnomon.scores.table import ScoreTable

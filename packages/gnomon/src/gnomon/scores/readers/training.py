@@ -18,10 +18,14 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, option, several
 from gnomon.scores.columns import Column, FloatArray, Rows, Texts
-from gnomon.scores.readers.files import header_names, read_csv, reported_number, reported_numbers
-from gnomon.scores.readers.json_files import mapping_at
-from gnomon.scores.readers.registry import Reader, ReadRequest
-from gnomon.scores.readers.source import Source
+from gnomon.scores.readers.files import (
+    header_names,
+    mapping_at,
+    read_csv,
+    reported_number,
+    reported_numbers,
+)
+from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.trackers import kept_after_restarts, keys_of_runs
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, tidy_rows

@@ -14,9 +14,8 @@ import numpy as np
 from gnomon.errors import listed, note
 from gnomon.scores.columns import FloatArray, Rows, Texts
 from gnomon.scores.frames import rows_of_records
-from gnomon.scores.readers.json_files import mapping_at
-from gnomon.scores.readers.registry import Reader, ReadRequest
-from gnomon.scores.readers.source import Source
+from gnomon.scores.readers.files import mapping_at
+from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, matching_rows, tidy_rows
 

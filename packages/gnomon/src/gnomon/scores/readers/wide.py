@@ -22,8 +22,7 @@ from gnomon.scores.readers.files import (
     reported_number,
     reported_numbers,
 )
-from gnomon.scores.readers.registry import ColumnsAre, Reader, ReadRequest
-from gnomon.scores.readers.source import Source
+from gnomon.scores.readers.registry import ColumnsAre, Reader, ReadRequest, Source
 from gnomon.scores.readers.tables import read_tidy
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, missing_columns, role_of, tidy_rows, usual_columns

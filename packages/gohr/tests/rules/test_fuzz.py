@@ -124,6 +124,5 @@ def test_real_texts_with_mistakes(text):
     ids=lambda text: f"{text[:12]!r}..{len(text)}",
 )
 def test_long_texts_are_no_strain(text):
-    """Time by length is measured in benchmarks/rules.py."""
     with suppress(RuleSyntaxError):
         parse(text)

@@ -76,15 +76,9 @@ def efficiency(data: Data) -> Figure:
 
 def power(data: Data) -> Figure:
     """Draw how many runs tell pairs apart."""
-    table, draws = data.control(), np.random.default_rng(0)
+    table = data.control()
     pairs = (("d4pg", "dmpo"), ("d4pg", "ddpg"), ("dmpo", "mpo"))
-    return Plan(tuple(p for pair in pairs for p in plan(table, *pair, rng=draws))).figure()
-
-
-def widths(data: Data) -> Figure:
-    """Draw how wide intervals are with more runs."""
-    table = data.control().select(algorithms=["d4pg", "ddpg", "dmpo", "mpo"])
-    return plan(table, way="widths").figure()
+    return Plan(tuple(p for pair in pairs for p in plan(table, *pair))).figure()
 
 
 def made_evaluation() -> ScoreTable:
@@ -166,7 +160,6 @@ FIGURES: dict[str, Callable[[Data], Figure]] = {
     "ratio-profiles": ratio_profile,
     "sample-efficiency": efficiency,
     "score-profiles": lambda data: profile(data.atari()).figure(),
-    "widths": widths,
 }
 
 

@@ -57,8 +57,6 @@ gnomon curves curves.csv --summary time_to_threshold --threshold 2 --metric mean
 gnomon plan scores.csv dqn sac
 gnomon plan scores.csv --runs 5 --runs 10 --power 0.9 --metric mean
 gnomon plan scores.csv dqn sac --metric mean
-gnomon plan scores.csv --way widths --metric mean
-gnomon plan scores.csv dqn sac --way sequential --runs 3 --runs 5
 gnomon rank scores.csv
 gnomon rank scores.csv --by task
 gnomon rank scores.csv --resampling runs_and_tasks

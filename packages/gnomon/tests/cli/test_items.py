@@ -101,7 +101,7 @@ def test_what_does_not_go_together_is_told(command, answers):
         (("estimate", answers, "--metric", "iqm"), "unknown metric of items 'iqm'"),
         (("estimate", answers, "--metric", "pass@3"), "expected an item with 3 epochs"),
         (("estimate", answers, "--method", "percentile"), "--method applies to tasks"),
-        (("plan", answers, "--way", "widths"), "--way widths applies to tasks"),
+        (("plan", answers, "--gamma", "1"), "--gamma applies to tasks"),
     ):
         said = command("gnomon", *arguments)
         assert said.status == 2, arguments

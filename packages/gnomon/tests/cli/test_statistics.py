@@ -146,7 +146,6 @@ def test_records_words_latex_and_figure_of_every_verb(gnomon, command, tmp_path)
     [
         "estimate scores.csv --method percentile",
         "compare scores.csv dqn ppo --method percentile",
-        "plan scores.csv dqn ppo",
     ],
 )
 def test_one_seed_gives_the_same_answer(gnomon, command):
@@ -203,15 +202,6 @@ def test_profiles_at_thresholds(gnomon):
     assert found[0]["low"] is None
 
 
-def test_widths_and_looks(gnomon):
-    widths = records(gnomon("plan scores.csv --way widths --json"))
-    assert [r["runs"] for r in widths[:5]] == [6, 12, 18, 24, 36]
-    assert widths[0]["relative_width"] == 1.0
-    assert widths[3]["relative_width"] < 0.7
-    (look,) = records(gnomon("plan scores.csv dqn sac --way sequential --runs 3 --runs 6 --json"))
-    assert look["runs"] in (3, 6)
-
-
 @published
 def test_the_essays_numbers_by_the_command_line(gnomon):
     path = shlex.quote(str(DATA / "machado2018_mean_std.csv"))
@@ -257,7 +247,7 @@ BAD = {
     "a,t,0,1\n": ("profile x.csv --kind likelihood", "a, task t: expected at least 2 runs"),
     "a,t,0,1\na,t,1,5\n": ("curves x.csv", "expected a table with several steps"),
     "a,t,0,1\na,t,1,6\n": ("estimate x.csv --normalize zscore", "unknown normalization 'zscore'"),
-    "a,t,0,\na,t,1,\n": ("plan x.csv --way widths", "all 2 scores are empty"),
+    "a,t,0,\na,t,1,\n": ("estimate x.csv", "all 2 scores are empty"),
     "a,t,0,1\na,t,1,9\n": ("plan x.csv", "expected two algorithms or more, found a alone"),
     "a,t,0,1\na,t,1,8\n": ("compare x.csv", "expected two algorithms or more, found a alone"),
 }  # fmt: skip

@@ -1,12 +1,12 @@
-"""Plans: the power of the t test, the promise to 80 % of pilots, sentences, sequential looks."""
+"""Plans: the power of the t test, the promise to 80 % of pilots, sentences."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from gnomon.errors import ScoreDataError, UnknownWordError
+from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
-from gnomon.stats import compare, estimate, plan, sequential_compare, sequential_levels
+from gnomon.stats import compare, plan
 
 
 def rng():
@@ -99,137 +99,16 @@ def test_sentences_name_the_smallest_and_the_largest_tried():
     assert {p.needed for p in found} == {None}
 
 
-def test_widths_shrink_with_runs():
-    table = ScoreTable.from_arrays({"a": np.random.default_rng(3).normal(size=(10, 5))})
-    found = {one.runs: one for one in plan(table, metrics="mean", way="widths", runs=[5, 40])}
-    assert found[10].relative_width == 1.0
-    expected = stats.t.ppf(0.975, 5 * 39) / stats.t.ppf(0.975, 5 * 9) / 2
-    assert found[40].relative_width == pytest.approx(expected, rel=0.02)
-    assert found[5].width > found[10].width
-    for metric in ("median", "iqm"):
-        few, many = plan(table, metrics=metric, way="widths", runs=[40])
-        assert many.width < few.width
-
-
-@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
-def test_widths_with_the_present_runs_are_those_of_estimates():
-    """Moderated variances, effects that runs share over tasks, and the profile of medians too."""
-    draws = rng()
-    x = draws.normal(size=(3, 3, 6)) * [[[1.0]], [[2.0]], [[4.0]]] + draws.normal(size=(3, 3, 1))
-    table = ScoreTable.from_arrays(dict(zip("abc", x, strict=True)))
-    metrics = ["mean", "median", "iqm"]
-    found = {
-        (one.algorithm, one.metric): one.width
-        for one in plan(table, "a", "b", metrics, way="widths", rng=5)
-        if one.runs == 3
-    }
-    wanted = {
-        (one.algorithm, one.metric): one.high - one.low
-        for one in estimate(table, metrics, rng=5)
-        if one.algorithm != "c"
-    }
-    assert found == pytest.approx(wanted)
-
-
 def test_misuse():
     table = ScoreTable.from_arrays({"a": [[1.0], [2.0]], "b": [[1.0], [3.0]]})
     with pytest.raises(ValueError, match="expected at least 2 runs, found 1"):
         plan(table, runs=[1])
-    with pytest.raises(UnknownWordError, match="sequential"):
-        plan(table, way="sequentially")
     single = ScoreTable.from_arrays({"a": [[1.0]], "b": [[1.0]]})
     with pytest.raises(ScoreDataError, match="expected at least two finite pilot runs on every"):
         plan(single)
-    with pytest.raises(ScoreDataError, match="expected a metric of one algorithm"):
-        plan(table, metrics="probability_of_improvement", way="widths")
     same = ScoreTable.from_arrays({"a": [[1.0], [1.0]], "b": [[2.0], [2.0]]})
-    for way in ("power", "widths"):
-        with pytest.raises(ScoreDataError, match="expected pilot runs that vary"):
-            plan(same, way=way)
-
-
-@pytest.mark.full
-def test_the_error_of_all_looks_is_that_of_the_whole():
-    assert (1 - sequential_levels([3, 5, 10], level=0.9)).sum() == pytest.approx(0.1)
-    draws = np.random.default_rng(8)
-    false = 0
-    for _ in range(200):
-        table = ScoreTable.from_arrays(dict(zip("ab", draws.normal(size=(2, 10, 3)), strict=True)))
-        result = sequential_compare(table, "a", "b", "mean", looks=[4, 7, 10], rng=draws)
-        false += result.decided
-    assert stats.binomtest(false, 200, 0.05, "greater").pvalue > 0.01
-
-
-def test_runs_not_made_yet_are_not_needed():
-    x = rng().normal(size=(4, 3))
-    table = ScoreTable.from_arrays({"a": x, "b": x[::-1]})
-    result = sequential_compare(table, "a", "b", "mean", looks=[4, 8], rng=rng())
-    assert (result.decided, result.runs) == (False, 4)
-    with pytest.raises(ScoreDataError, match="expected 8 runs per task at the first look, found 4"):
-        sequential_compare(table, "a", "b", looks=[8, 16], rng=rng())
-
-
-def two_humped(draws, n_runs):
-    """Return runs of which two fifths fall on the lower hump of the one task that matters."""
-    x = 0.1 * draws.normal(size=(2, n_runs, 6))
-    x[..., 0] += np.where(draws.random((2, n_runs)) < 0.4, -3.0, 2.0)
-    return x
-
-
-def test_an_early_look_does_not_decide_by_one_task():
-    x = 5.0 + 0.1 * rng().normal(size=(2, 8, 6))
-    x[0, :, 2] += 9.0
-    table = ScoreTable.from_arrays({"a": x[0], "b": x[1]})
-    early = sequential_compare(table, "a", "b", "mean", looks=[4, 8], rng=rng())
-    assert early.runs == 8  # though the first look is sure:
-    first = sequential_compare(table, "a", "b", "mean", looks=[4, 9], rng=rng())
-    assert (first.decided, first.comparison.p_value < 1e-4) == (False, True)
-    late = sequential_compare(table, "a", "b", "mean", looks=[5, 8], rng=rng())
-    assert (late.decided, late.runs) == (True, 5)
-    alone = table.select(tasks=["task_2"])
-    assert sequential_compare(alone, "a", "b", "mean", looks=[4, 8], rng=rng()).runs == 8
-
-
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
-def test_type_one_error_of_looks_on_two_humps():
-    """A binomial test: at most 6 % where one task's runs fall in two clusters."""
-    draws, false, n, looks = np.random.default_rng(9), 0, 250, (2, 4, 8)
-    for _ in range(n):
-        x, y = two_humped(draws, looks[-1])
-        table = ScoreTable.from_arrays({"a": x, "b": y})
-        false += sequential_compare(table, "a", "b", "mean", looks=looks, rng=draws).decided
-    assert stats.binomtest(false, n, 0.06, "greater").pvalue > 0.01, false
-
-
-def test_looks_ascend():
-    with pytest.raises(ValueError, match="expected ascending numbers of runs"):
-        sequential_levels([5, 5])
-
-
-def test_censored_runs_are_looked_at():
-    draws = rng().normal(size=(2, 8, 5))
-    rows = [
-        {"algorithm": name, "task": f"t{t}", "run": r, "score": x[r, t], "censored": False}
-        for name, x in zip("ab", draws, strict=True)
-        for t in range(5)
-        for r in range(8)
-    ]
-    rows[0] |= {"score": -np.inf, "censored": True}
-    table = ScoreTable.from_records(rows)
-    result = sequential_compare(table, "a", "b", "iqm", looks=[4, 8], rng=rng())
-    assert result.runs == 8
-    assert np.isfinite(result.comparison.low)
-
-
-def test_the_looks_of_a_sequential_plan_say_over_what_they_are_corrected():
-    scores = {"a": rng().normal(0.0, 1.0, (8, 3)), "b": rng().normal(9.0, 1.0, (8, 3))}
-    found = plan(ScoreTable.from_arrays(scores), "a", "b", "mean", way="sequential", runs=[4, 8])
-    assert found.notes == (
-        "p_value, level: those of the last look; all looks together keep the error 0.05. Not "
-        "corrected over metrics.",
-    )
-    assert "< 0.0001" in str(found)
+    with pytest.raises(ScoreDataError, match="expected pilot runs that vary"):
+        plan(same)
 
 
 @pytest.mark.parametrize("share", [0, 1, float("nan")])

@@ -28,9 +28,6 @@ VERBS = {
     "profile": lambda rng: profile(TABLE, "average_score", rng=rng),
     "curves": lambda rng: curves(STEPS, method="percentile", rng=rng),
     "area": lambda rng: curves(STEPS, summary="area", rng=rng),
-    "power": lambda rng: plan(TABLE, runs=[3, 5], rng=rng),
-    "widths": lambda rng: plan(TABLE, way="widths", rng=rng),
-    "looks": lambda rng: plan(TABLE, "dqn", "sac", way="sequential", runs=[3, 6], rng=rng),
 }
 
 
@@ -108,7 +105,6 @@ def test_bad_pairs_have_a_message():
         (lambda: compare(TABLE, "dqn", "a2c"), UnknownNameError, "unknown algorithm 'a2c'"),
         (lambda: plan(TABLE, "dqn"), ScoreDataError, "or none; found 'dqn' alone"),
         (lambda: compare(TABLE.select(algorithms=["dqn"])), ScoreDataError, "found dqn alone"),
-        (lambda: plan(TABLE, way="sequential"), ScoreDataError, "expected two algorithms and two"),
     ):
         with pytest.raises(error, match=message):
             call()

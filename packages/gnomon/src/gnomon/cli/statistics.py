@@ -299,15 +299,7 @@ def plan(
         list[int] | None, typer.Option(min=2, help="Numbers of items to try; repeatable.")
     ] = None,
     power: Annotated[float, typer.Option(help="Power to reach.", callback=checked_share)] = 0.8,
-    way: Annotated[
-        Literal["power", "widths", "sequential"],
-        typer.Option(
-            help="Power of studies, widths of the intervals of estimate, or looks after each "
-            "number of runs."
-        ),
-    ] = "power",
     level: Level = 0.95,
-    seed: Seed = 0,
     gamma: Gamma = None,
     *,
     scores: ScoreOptions,
@@ -322,7 +314,7 @@ def plan(
 
     Example:
       gnomon plan scores.csv ppo dqn
-      gnomon plan scores.csv --way widths
+      gnomon plan scores.csv --runs 4 --runs 8 --power 0.9
     """
     from gnomon.stats import plan as planned
 
@@ -331,17 +323,5 @@ def plan(
         source, named = sources_and_pair(sources, pair, scores.algorithms_of)
         a, b = named or (None, None)
         table = scores.last(source)
-        found = planned(
-            table,
-            a,
-            b,
-            metric,
-            way=way,
-            runs=runs,
-            items=items,
-            power=power,
-            level=level,
-            gamma=gamma,
-            rng=seed,
-        )
-        answer.show(found)
+        options: dict[str, Any] = {"power": power, "level": level, "gamma": gamma}
+        answer.show(planned(table, a, b, metric, runs=runs, items=items, **options))

@@ -1,4 +1,4 @@
-"""Lines with bands: profiles, learning curves, power and widths by runs or items, looks."""
+"""Lines with bands: profiles, learning curves, power by runs or items, looks."""
 
 from __future__ import annotations
 
@@ -321,51 +321,34 @@ def _draw_curves(
 
 
 def plan_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of a plan: power or widths against runs or items, or the looks."""
+    """Return the figure of a plan: power against runs or items."""
     first = found[0]
     power = float(found.settings.get("power", 0.8))
-    if hasattr(first, "relative_width"):
-        several = len({one.metric for one in found}) > 1
-        points = [
-            (f"{p.algorithm}, {p.metric}" if several else p.algorithm, p.runs, p.relative_width)
-            for p in found
-        ]
-        labels = ("runs per task (log scale)", "width of the interval, relative to the pilot's")
-        words = (
-            "widths",
-            "Width of intervals",
-            "Width of the intervals, if runs vary as those of the pilot",
-        )
-        return _by_number(found, points, labels, words, 0.5, ax)
     if hasattr(first, "epochs"):
         own = [p for p in found if (p.a, p.b, p.metric) == (first.a, first.b, first.metric)]
         points = [(f"{p.epochs} epoch{'s' * (p.epochs > 1)}", p.items, p.power) for p in own]
         pair = f"{in_lines(first.a, 40, 1)} and {in_lines(first.b, 40, 1)}"
         caption = f"{pair}, {metric_name(first.metric)}: power for the present difference"
         words = ("item-plan", "Power by items and epochs", caption)
-        return _by_number(found, points, ("items (log scale)", "power"), words, power, ax)
-    if hasattr(first, "power"):
-        points = [(f"{p.a}, {p.b}", p.runs, p.power) for p in found]
-        caption = (
-            f"Power to separate a pair ({first.metric}) if the true difference is the lower limit "
-            "of its one-sided 80 % interval"
-        )
-        words = ("power", "Power by runs", caption)
-        return _by_number(found, points, ("runs per task (log scale)", "power"), words, power, ax)
-    from gnomon.plot.dots import comparison_figure
-
-    return comparison_figure(found, ax)
+        return _by_number(found, points, "items (log scale)", words, power, ax)
+    points = [(f"{p.a}, {p.b}", p.runs, p.power) for p in found]
+    caption = (
+        f"Power to separate a pair ({first.metric}) if the true difference is the lower limit "
+        "of its one-sided 80 % interval"
+    )
+    words = ("power", "Power by runs", caption)
+    return _by_number(found, points, "runs per task (log scale)", words, power, ax)
 
 
 def _by_number(
     found: Results[Any],
     points: Sequence[tuple[str, int, float]],
-    labels: tuple[str, str],
+    xlabel: str,
     words: tuple[str, str, str],
     mark: float,
     ax: Axes | None,
 ) -> Figure | Axes:
-    """Return shares against a number of runs or items, one line per name."""
+    """Return power against a number of runs or items, one line per name."""
     lines: dict[str, list[tuple[int, float]]] = {}
     for label, n, share in points:
         lines.setdefault(label, []).append((n, share))
@@ -381,9 +364,9 @@ def _by_number(
         ax.axhline(mark, color=MUTED, linewidth=1.0, linestyle=":")
         _count_axis(ax, sorted({n for _, n, _ in points}))
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-        ax.set_ylim(*((-0.02, 1.02) if labels[1] == "power" else (0.0, None)))
-        ax.set_xlabel(labels[0])
-        ax.set_ylabel(labels[1])
+        ax.set_ylim(-0.02, 1.02)
+        ax.set_xlabel(xlabel)
+        ax.set_ylabel("power")
         corner: Corner = "lower right" if mark > 0.5 else "upper right"
         name_series(ax, corner)
 

@@ -15,8 +15,7 @@ When is it better?
     :func:`curves` follows metrics along the steps of training; :func:`summarize_runs` makes a table
     of one number about each run's curve.
 How many runs does it take?
-    :func:`plan` gives the power of studies, the widths of their intervals, and looks while runs
-    are made.
+    :func:`plan` gives the power of studies with other numbers of runs.
 Models on the same items?
     Of a table of items (``units="items"``) the same verbs give paired differences, Wilson's
     intervals, cluster-robust errors and ``pass@K``. The formulas by themselves: :func:`wilson`,

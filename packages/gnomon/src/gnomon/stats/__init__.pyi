@@ -17,16 +17,13 @@ from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
 from .improvement import probability_of_improvement as probability_of_improvement
-from .item_plans import ItemPlan as ItemPlan
 from .learning_curves import Curve as Curve
 from .learning_curves import Curves as Curves
 from .learning_curves import curves as curves
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
 from .metrics import metric_named as metric_named
-from .planning import IntervalWidth as IntervalWidth
 from .planning import Plan as Plan
-from .planning import PowerPoint as PowerPoint
 from .planning import plan as plan
 from .profiles import Profile as Profile
 from .profiles import Profiles as Profiles
@@ -46,9 +43,6 @@ from .rank_tests import mann_whitney as mann_whitney
 from .rank_tests import mann_whitney_table as mann_whitney_table
 from .samples import Strata as Strata
 from .sequential import ConfidenceSequence as ConfidenceSequence
-from .sequential import SequentialResult as SequentialResult
-from .sequential import sequential_compare as sequential_compare
-from .sequential import sequential_levels as sequential_levels
 from .summary_statistics import stand_in_runs as stand_in_runs
 
 __all__ = [
@@ -63,17 +57,13 @@ __all__ = [
     "Curves",
     "Estimate",
     "Estimates",
-    "IntervalWidth",
-    "ItemPlan",
     "Metric",
     "ModelCost",
     "PairwiseTest",
     "Plan",
-    "PowerPoint",
     "Profile",
     "Profiles",
     "Resamples",
-    "SequentialResult",
     "Strata",
     "average_score_profile",
     "check_claim",
@@ -97,8 +87,6 @@ __all__ = [
     "probability_of_improvement",
     "profile",
     "run_score_profile",
-    "sequential_compare",
-    "sequential_levels",
     "stand_in_runs",
     "summarize_runs",
     "tango",

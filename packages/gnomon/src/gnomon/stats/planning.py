@@ -1,4 +1,4 @@
-"""Planning: how many runs separate two algorithms, and how wide intervals would be.
+"""Planning: how many runs separate two algorithms, and how many items two models.
 
 With R runs per task, a pilot shows a difference d with a standard error s and df degrees of
 freedom. A study of n runs has the error s sqrt(R/n) and df (n - 1)/(R - 1) degrees of freedom, so
@@ -14,34 +14,32 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import combinations
-from typing import Any, Literal
+from functools import cache, lru_cache, partial
+from itertools import combinations, groupby
+from operator import attrgetter
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, check_word
+from gnomon.errors import ScoreDataError, counted
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.plausibility import check_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.cautions import shared_tasks
+from gnomon.stats.cautions import shared_tasks, warn
 from gnomon.stats.comparison import chosen_pair, metrics_to_compare
-from gnomon.stats.difference import IMPROVEMENT, Spread, minus
-from gnomon.stats.estimates import estimate, spread_of
+from gnomon.stats.difference import IMPROVEMENT, minus
+from gnomon.stats.distributions import student_quantile
+from gnomon.stats.estimates import spread_of
 from gnomon.stats.improvement import placements, share_variance, variance_parts
-from gnomon.stats.intervals import Noise, Rule, Student, table_noise
-from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
-from gnomon.stats.items import counted_as, refuse_options
+from gnomon.stats.intervals import Noise, Rule, Student
+from gnomon.stats.items import Items, counted_as, item_metrics, refuse_options
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
-from gnomon.stats.power import noncentrality, power_of_t
 from gnomon.stats.samples import Strata
-from gnomon.stats.sequential import SequentialResult, sequential_compare
 
-Way = Literal["power", "widths", "sequential"]
-
-#: Runs to try for power.
+#: Runs to try.
 DEFAULT_RUNS = (3, 5, 10, 20, 40)
+#: Numbers of items to try, as multiples of the present one, and epochs of each.
+FACTORS, EPOCHS = (0.5, 1.0, 2.0, 4.0, 8.0), (1, 2, 4, 8)
 #: Share of pilots that respect the limit of the difference for which the power is.
 ASSURANCE = 0.8
 #: The error of a pilot is by its own variances.
@@ -50,28 +48,13 @@ RULE = Rule(0.95, "auto", 2000, np.uint64(0), "own")
 ONE_DEVIATION = 0.6826894921370859
 #: A power this close to the error of the test is that error.
 ROUNDING = 1e-9
+#: Nodes of an integral over the standard deviation: exact to 1e-7 from one degree of freedom on.
+N_NODES = 160
 
 
 @dataclass(frozen=True, slots=True)
 class PowerPoint(FieldRecord):
-    """The power of a number of runs to separate two algorithms.
-
-    Parameters
-    ----------
-    a, b, metric : str
-        What is compared.
-    runs : int
-        Runs per task and algorithm.
-    power : float
-        If the true difference is the lower limit of its one-sided 80 % interval.
-    low, high : float
-        For the ends of the confidence interval of the difference.
-    needed : int or None
-        The smallest number of runs with the power wanted, the same for all records of a pair; if it
-        is the smallest tried, at most that many. None if it is more than the largest tried.
-    needed_low, needed_high : int or None
-        The same for the ends of the confidence interval of the difference.
-    """
+    """The power of a number of runs; the fields are those of :class:`Plan`."""
 
     a: str
     b: str
@@ -86,32 +69,40 @@ class PowerPoint(FieldRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalWidth(FieldRecord):
-    """How wide the interval of a metric is with a number of runs.
+class ItemPlan(FieldRecord):
+    """The power of a number of items and epochs; the fields are those of :class:`Plan`."""
 
-    Parameters
-    ----------
-    algorithm, metric : str
-        Of what.
-    runs : int
-        Runs per task.
-    width : float
-        Width of the interval, if runs vary as those of the pilot; with the pilot's number of runs
-        that of :func:`gnomon.stats.estimate`.
-    relative_width : float
-        The same as a share of the width with the pilot's runs.
-    """
-
-    algorithm: str
+    a: str
+    b: str
     metric: str
-    runs: int
-    width: float
-    relative_width: float
+    items: int
+    epochs: int
+    standard_error: float
+    detectable: float
+    power: float
+    from_epochs: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
-    """Powers or widths for numbers of runs; see :func:`plan`."""
+class Plan(Results[PowerPoint | ItemPlan]):
+    """The powers of numbers of runs, or of items; see :func:`plan`.
+
+    Records have the fields `a`, `b`, `metric`, `runs` (per task and algorithm) and
+
+    * `power`: if the true difference is the lower limit of its one-sided 80 % interval;
+    * `low`, `high`: for the ends of the confidence interval of the difference;
+    * `needed`, `needed_low`, `needed_high`: the smallest number of runs with the power wanted, for
+      each of the three, the same for all records of a pair; if it is the smallest tried, at most
+      that many. None if it is more than the largest tried.
+
+    Those of items have, in place of these, `items` and `epochs` of each item for both models,
+
+    * `standard_error`: of the paired difference; with the present items and epochs that of its
+      interval;
+    * `detectable`: the smallest difference found with the power wanted;
+    * `power`: for the present difference, as if it were the true one;
+    * `from_epochs`: the share of the variance that epochs add, which more of them would remove.
+    """
 
     drawn_by = "gnomon.plot.lines:plan_figure"
 
@@ -119,32 +110,27 @@ class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
     def notes(self) -> tuple[str, ...]:
         """How many runs or items each pair needs, and for which difference."""
         power, level = self.settings.get("power", 0.8), self.settings.get("level", 0.95)
-        pairs: dict[tuple[str, str, str], list[PowerPoint]] = {}
-        for one in self:
-            if isinstance(one, PowerPoint):
-                pairs.setdefault((one.a, one.b, one.metric), []).append(one)
-        found = [_needed_note(points, power, level) for points in pairs.values()]
-        if found:
+        found = []
+        for _, records in groupby(self, attrgetter("a", "b", "metric")):
+            own = [*records]
+            points = [one for one in own if isinstance(one, PowerPoint)]
+            items = [one for one in own if isinstance(one, ItemPlan)]
+            found.append(_runs_note(points, power, level) if points else _items_note(items, power))
+        if any(isinstance(one, PowerPoint) for one in self):
             found.append(
                 "power: the chance to find the difference if the true one is the lower limit of "
                 f"its one-sided {100 * ASSURANCE:g} % interval, since the present one may be luck; "
                 f"low, high: if it is an end of its {100 * level:.4g} % interval."
             )
-        found += item_plan_notes([one for one in self if isinstance(one, ItemPlan)], power)
-        if self.settings.get("way") == "widths":
-            found.append("width: with the present number of runs that of the estimate.")
-        if self.settings.get("way") == "sequential":
-            found.append(
-                "p_value, level: those of the last look; all looks together keep the error "
-                f"{1.0 - level:.2g}. Not corrected over metrics."
-            )
+        elif found:
+            found.append("power: for the present difference, as if it were the true one.")
         return tuple(found)
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         return [name for name in rows[0] if not name.startswith("needed")]
 
 
-def _needed_note(points: Sequence[PowerPoint], power: float, level: float) -> str:
+def _runs_note(points: Sequence[PowerPoint], power: float, level: float) -> str:
     """Return a sentence on the number of runs that separates a pair."""
     one, least, most = points[0], points[0].runs, points[-1].runs
 
@@ -167,13 +153,35 @@ def _needed_note(points: Sequence[PowerPoint], power: float, level: float) -> st
     return f"{one.a} and {one.b} ({one.metric}): {text} ({interval})."
 
 
+def _items_note(plans: Sequence[ItemPlan], power: float) -> str:
+    """Return a sentence on the number of items that separates a pair, and the effect of epochs."""
+    one, tried = plans[0], [plan.epochs for plan in plans]
+    least, most = min(tried), max(tried)
+
+    def needed(epochs: int) -> str:
+        own = [plan for plan in plans if plan.epochs == epochs]
+        enough = [plan.items for plan in own if plan.power >= power]
+        if not enough:
+            return f"more than {own[-1].items:,}"
+        return f"{'at most ' if enough[0] == own[0].items else ''}{enough[0]:,}"
+
+    text = f"{one.a}, {one.b} ({one.metric}): {needed(least)} items of {counted(least, 'epoch')}"
+    text += f" (or {needed(most)} of {most})" if most > least else ""
+    text += f" give power {power:g}"
+    share = next(plan.from_epochs for plan in plans if plan.epochs == least)
+    if math.isfinite(share):
+        shorter = 100.0 * (1.0 - math.sqrt(1.0 - share))
+        text += f"; more epochs shorten the standard error by at most {shorter:.0f} %, "
+        text += "twice as many items by 29 %"
+    return f"{text}."
+
+
 def plan(
     scores: Scores,
     a: str | None = None,
     b: str | None = None,
     metrics: Metrics | None = None,
     *,
-    way: Way = "power",
     units: Units | None = None,
     cluster: str | None = None,
     runs: Sequence[int] | None = None,
@@ -181,7 +189,6 @@ def plan(
     power: float = 0.8,
     level: float = 0.95,
     gamma: float | None = None,
-    rng: np.random.Generator | int | None = None,
 ) -> Plan:
     """Estimate how many runs are needed to separate algorithms.
 
@@ -189,9 +196,8 @@ def plan(
     :func:`gnomon.stats.compare` of a pair if the true difference is the lower limit of its
     one-sided 80 % interval, since the present difference may be luck; `low` and `high` are those
     for the ends of its confidence interval. The error of the difference is by the algorithms' own
-    variances. The notes name the smallest number of runs with the
-    power wanted, between the smallest and the largest of `runs`. For items the power is that for
-    the present difference.
+    variances. The notes name the smallest number of runs with the power wanted, between the
+    smallest and the largest of `runs`. For items the power is that for the present difference.
 
     Parameters
     ----------
@@ -201,15 +207,11 @@ def plan(
         Two algorithms; all pairs if not given.
     metrics : str, Metric or sequence of them, optional
         ``iqm`` if not given, for items ``mean``.
-    way : str
-        ``power``: the power of each number of runs; ``widths``: how wide intervals would be;
-        ``sequential``: a comparison look by look (:func:`sequential_compare`). For items ``power``
-        only: more items or more epochs.
     units, cluster : str, optional
         As in :func:`gnomon.stats.compare`.
     runs : sequence of int, optional
-        Runs per task to try, or to look after; if not given 3, 5, 10, 20, 40 for power, and up to
-        six times the pilot's for widths. For items, epochs: 1, 2, 4, 8 and those there are.
+        Runs per task to try; if not given 3, 5, 10, 20, 40. For items, epochs: 1, 2, 4, 8 and those
+        there are.
     items : sequence of int, optional
         For items, how many to try; from half to eight times the present number if not given.
     power : float
@@ -218,21 +220,17 @@ def plan(
         Confidence level.
     gamma : float, optional
         Target of the optimality gap.
-    rng : numpy.random.Generator or int, optional
-        Source of all draws, or their seed; seed 0 if not given.
 
     Returns
     -------
     Plan
-        Records of :class:`PowerPoint`, :class:`IntervalWidth`, :class:`SequentialResult` or, for
-        items, :class:`~gnomon.stats.item_plans.ItemPlan`, metric by metric.
+        Metric by metric and pair by pair, a record for each number of runs, or of items and epochs.
 
     Raises
     ------
     ScoreDataError
-        There are too few algorithms, runs or looks for that way, or runs do not vary; raw scores of
-        tasks lie on unlike scales; items are given for a table of tasks, or for items a way that
-        they do not have.
+        There are too few algorithms or runs, or runs do not vary; raw scores of tasks lie on unlike
+        scales; items are given for a table of tasks.
     ValueError
         The level or the power is not between 0 and 1.
 
@@ -249,40 +247,30 @@ def plan(
     a and b (mean): 7 runs per task give power 0.8 (95 % interval: at most 3 to more than 30).
     """
     scores = table_of(scores)
-    check_word("way", way, ("power", "widths", "sequential"))
     for name, share in (("level", level), ("power", power)):
         if not 0.0 < share < 1.0:
             raise ValueError(f"expected a {name} between 0 and 1, found {share:g}")
     scores = counted_as(scores, units, cluster)
-    pair = chosen_pair(scores, a, b)
-    if pair is not None and way == "power":
+    if pair := chosen_pair(scores, a, b):
         scores = scores.select(algorithms=pair)
-    of_items = scores.units == "items"
-    if of_items:
-        refuse_options("items", **{f"way={way}": way != "power", "gamma": gamma})
-    elif items:
-        refuse_options("tasks", items=items)
-    wanted = metric_list(metrics or ("mean" if of_items else "iqm"))
+    if len(scores.algorithms) < 2:
+        raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
     counts = sorted(set(runs or ()))
-    if way != "sequential" and not of_items and min(counts, default=2) < 2:
-        raise ValueError(f"expected at least 2 runs, found {counts[0]}")
-    found: Any
     with recorded() as notes:
-        if of_items:
-            found = plan_items(
-                scores, pair, wanted, items=items, epochs=counts, power=power, level=level
-            )
-        elif way == "sequential":
-            found = _looks(scores, pair, wanted, counts, level, gamma, rng)
-        elif way == "power":
-            check_scales(scores, wanted, gamma=gamma)
-            found = _powers(scores, wanted, counts or DEFAULT_RUNS, power, level, gamma)
+        if scores.units == "items":
+            refuse_options("items", gamma=gamma)
+            plans = _item_plans(scores, item_metrics(metrics), items, counts, power, level)
+            records: tuple[PowerPoint | ItemPlan, ...] = (*plans,)
         else:
-            found = _widths(scores, pair, wanted, counts, level, gamma, rng)
-        records = tuple(found)
+            refuse_options("tasks", items=items or None)
+            if min(counts, default=2) < 2:
+                raise ValueError(f"expected at least 2 runs, found {counts[0]}")
+            wanted = metric_list(metrics or "iqm")
+            check_scales(scores, wanted, gamma=gamma)
+            kinds = metrics_to_compare(wanted, gamma, scores.higher_is_better)
+            records = (*_powers(scores, kinds, counts or DEFAULT_RUNS, power, level),)
     settings = made_by(
-        rng,
-        way=way,
+        None,
         scale=scores.scale,
         higher_is_better=scores.higher_is_better,
         power=power,
@@ -292,9 +280,12 @@ def plan(
     return Plan(records, settings, tuple(notes))
 
 
+# Runs
+
+
 @dataclass(frozen=True)
 class _Pilot:
-    """What a pilot shows of a metric or a difference, with the mean number of its runs."""
+    """What a pilot shows of a difference, with the mean number of its runs."""
 
     seen: Student
     runs: float
@@ -317,18 +308,11 @@ class _Pilot:
 
 
 def _powers(
-    scores: ScoreTable,
-    metrics: Sequence[str | Metric],
-    runs: Sequence[int],
-    wanted: float,
-    level: float,
-    gamma: float | None,
+    scores: ScoreTable, metrics: Sequence[Metric], runs: Sequence[int], wanted: float, level: float
 ) -> Iterator[PowerPoint]:
     """Yield the powers of every pair."""
-    if len(scores.algorithms) < 2:
-        raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
     tail = (1.0 - level) / 2.0
-    for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
+    for metric in metrics:
         for a, b in combinations(scores.algorithms, 2):
             pilot = _pilot_of_pair(scores, a, b, metric)
             error, df = pilot.seen.error, pilot.seen.df
@@ -371,15 +355,18 @@ def _needed(
 
 def _pilot_of_pair(scores: ScoreTable, a: str, b: str, metric: Metric) -> _Pilot:
     tasks = shared_tasks(scores, (a, b))
-    x, y = both = [_pilot_runs(scores, name, tasks) for name in (a, b)]
+    x, y = both = [Strata.from_table(scores, name, tasks) for name in (a, b)]
+    for name, one in zip((a, b), both, strict=True):
+        if one.counts.min() < 2 or not one.is_finite:
+            raise ScoreDataError(f"{name}: expected at least two finite pilot runs on every task")
     if not (x.task_variances.any() or y.task_variances.any()):
         raise ScoreDataError(f"{a} and {b}: expected pilot runs that vary; on each task all agree")
     runs = 1.0 / float(np.mean(np.concatenate([1.0 / x.counts, 1.0 / y.counts])))
     if metric.name != IMPROVEMENT:
-        return _Pilot(_student(metric, [(one, Noise.of(one)) for one in both], RULE), runs)
-    won = placements(x, y, higher_is_better=scores.higher_is_better)
-    lead = float(won[0].task_means.mean()) - 0.5
-    seen = _student(metric_named("mean"), [(one, Noise.of(one)) for one in won], RULE)
+        return _Pilot(_difference(metric, x, y), runs)
+    won, lost = placements(x, y, higher_is_better=scores.higher_is_better)
+    lead = float(won.task_means.mean()) - 0.5
+    seen = _difference(metric_named("mean"), won, lost)
     pilot = _Pilot(replace(seen, value=lead), runs, len(tasks))
     if pilot.seen.error > 0.0:
         return pilot
@@ -388,81 +375,137 @@ def _pilot_of_pair(scores: ScoreTable, a: str, b: str, metric: Metric) -> _Pilot
     return replace(pilot, seen=Student(lead, pilot.study(round(runs)).error, df))
 
 
-def _student(metric: Metric, samples: Sequence[tuple[Strata, Noise]], rule: Rule) -> Student:
-    """Return a metric of one algorithm, or its difference of two, with a standard error.
+def _difference(metric: Metric, x: Strata, y: Strata) -> Student:
+    """Return the difference of two algorithms, whose runs are finite, with a standard error.
 
-    That of a median is half of its interval of one deviation, with the degrees of freedom of the
+    That of medians is half of their interval of one deviation, with the degrees of freedom of the
     mean.
     """
-
-    def spread(one: Metric) -> Spread:
-        first, *others = (spread_of(x, one, noise, rule) for x, noise in samples)
-        found = minus(first, others[0]) if others else first
-        assert found is not None  # all runs are finite
-        return found
-
-    found = spread(metric)
+    found, of_mean = (
+        minus(*(spread_of(runs, one, Noise.of(runs), RULE) for runs in (x, y)))
+        for one in (metric, metric_named("mean"))
+    )
+    assert found is not None
+    assert isinstance(of_mean, Student)
     if isinstance(found, Student):
         return found
-    interval, of_mean = found.interval(ONE_DEVIATION), spread(metric_named("mean"))
-    assert isinstance(of_mean, Student)
+    interval = found.interval(ONE_DEVIATION)
     return Student(found.value, (interval.high - interval.low) / 2.0, of_mean.df)
 
 
-def _pilot_runs(scores: ScoreTable, name: str, tasks: Sequence[str]) -> Strata:
-    """Return finite runs, at least two per task."""
-    pilot = Strata.from_table(scores, name, tasks)
-    if pilot.counts.min() < 2 or not pilot.is_finite:
-        raise ScoreDataError(f"{name}: expected at least two finite pilot runs on every task")
-    return pilot
+def power_of_t(noncentralities: FloatArray, df: float, level: float) -> FloatArray:
+    """Return the power of the two-sided t test for differences in units of their standard error."""
+    from scipy import special
+
+    deviations, weights = _deviations(df)
+    centers = noncentralities[:, None]
+    beyond = float(special.stdtrit(df, (1.0 + level) / 2.0)) * deviations
+    chances = special.ndtr(centers - beyond) + special.ndtr(-centers - beyond)
+    return np.asarray(np.clip(chances @ weights, 0.0, 1.0))
 
 
-def _widths(
+def noncentrality(t: float, df: float, share: float) -> float:
+    """Return the noncentrality at which that share of Student's t values lies below `t`."""
+    from scipy import optimize, special
+
+    deviations, weights = _deviations(df)
+
+    def excess(center: float) -> float:
+        return float(weights @ special.ndtr(t * deviations - center)) - share
+
+    reach = abs(t) * float(deviations.max()) + 10.0
+    return float(optimize.brentq(excess, -reach, reach, xtol=1e-9))
+
+
+@lru_cache(maxsize=64)
+def _deviations(df: float) -> tuple[FloatArray, FloatArray]:
+    """Return values of the standard deviation, and their probabilities."""
+    from scipy import special
+
+    u, weights = _nodes()
+    # Squeezed towards the ends, where its quantiles run away.
+    share = (1.0 + np.sin(np.pi * u / 2.0)) / 2.0
+    weights = weights * np.pi / 4.0 * np.cos(np.pi * u / 2.0)
+    return np.sqrt(2.0 * special.gammaincinv(df / 2.0, share) / df), weights
+
+
+@cache
+def _nodes() -> tuple[FloatArray, FloatArray]:
+    """Return the nodes and weights of Gauss and Legendre, which take a fifth of a second."""
+    return np.polynomial.legendre.leggauss(N_NODES)
+
+
+# Items and epochs
+
+
+def _item_plans(
     scores: ScoreTable,
-    pair: tuple[str, str] | None,
-    metrics: Sequence[str | Metric],
-    runs: Sequence[int],
+    metrics: Sequence[str],
+    items: Sequence[int] | None,
+    epochs: Sequence[int],
+    power: float,
     level: float,
-    gamma: float | None,
-    rng: np.random.Generator | int | None,
-) -> Iterator[IntervalWidth]:
-    """Yield the widths that estimates have now, times the factor by which others would differ."""
-    if IMPROVEMENT in metrics:
-        raise ScoreDataError(f"{IMPROVEMENT}: expected a metric of one algorithm")
-    names, tasks = pair or scores.algorithms, scores.shared_tasks(scores.algorithms)
-    samples = {name: _pilot_runs(scores, name, tasks) for name in names}
-    for name, strata in samples.items():
-        if not strata.task_variances.any():
-            raise ScoreDataError(f"{name}: expected pilot runs that vary; on each task all agree")
-    known = estimate(scores, metrics, level=level, gamma=gamma, rng=rng)
-    present = {(one.algorithm, one.metric): one.high - one.low for one in known}
-    noise, rule = table_noise(scores, "moderated"), replace(RULE, variances="moderated")
-    for name, strata in samples.items():
-        now = int(strata.counts.min())
-        for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
-            width = present[name, metric.name]
-            pilot = _Pilot(_student(metric, [(strata, noise(name, tasks))], rule), strata.mean_runs)
-            half = pilot.seen.half_width(level)
-            for n in sorted({now, *(runs or (2 * now, 3 * now, 4 * now, 6 * now))}):
-                factor = pilot.study(n).half_width(level) / half if half else math.nan
-                yield IntervalWidth(name, metric.name, n, width * factor, factor)
-
-
-def _looks(
-    scores: ScoreTable,
-    pair: tuple[str, str] | None,
-    metrics: Sequence[str | Metric],
-    runs: Sequence[int],
-    level: float,
-    gamma: float | None,
-    rng: np.random.Generator | int | None,
-) -> Iterator[SequentialResult]:
-    if pair is None or len(runs) < 2:
+) -> Iterator[ItemPlan]:
+    """Yield plans of each pair for every number of items and of epochs."""
+    if other := [metric for metric in metrics if metric != "mean"]:
         raise ScoreDataError(
-            "sequential: expected two algorithms and two numbers of runs to look after, or more"
+            f"{other[0]}: items and epochs are planned for the mean only, whose noise of epochs "
+            "falls as one over their number"
         )
-    draws = np.random.default_rng(0 if rng is None else rng)
-    for metric in metrics:
-        yield sequential_compare(
-            scores, *pair, metric, looks=runs, level=level, gamma=gamma, rng=draws
+    values = Items(scores)
+    values.warn_of_missing(scores.algorithms)
+    for a, b in combinations(scores.algorithms, 2):
+        yield from _item_plans_of(values, a, b, items, epochs, power, level)
+
+
+def _item_plans_of(
+    values: Items,
+    a: str,
+    b: str,
+    items: Sequence[int] | None,
+    epochs: Sequence[int],
+    power: float,
+    level: float,
+) -> Iterator[ItemPlan]:
+    found = values.differences([(a, b)])
+    n = int(found.n[0])
+    if math.isnan(found.variance[0]):
+        where = " in two clusters or more" if found.clustered[0] else ""
+        raise ScoreDataError(
+            f"{a} and {b}: expected two shared items or more{where}, found {counted(n, 'item')}"
         )
+    parts = values.components((a, b))
+    one_epoch = math.isnan(parts.epochs)
+    if one_epoch:
+        warn(
+            f"{a} and {b}: no item has two epochs of both models, so the effect of more epochs is "
+            "unknown; run some items twice"
+        )
+    # The components show how the error changes, and the comparison what it is.
+    now, present = sum(parts.parts()), float(found.error[0])
+    detectable = float(found.detectable(level, power)[0])
+    steps_now = sum(student_quantile(p, float(found.df[0])) for p in (level, 2.0 * power - 1.0))
+    tried = [1] if one_epoch else sorted({*(epochs or (*EPOCHS, round(parts.n_epochs)))})
+    for n_items in sorted({*(items or (max(round(f * n), 2) for f in FACTORS))}):
+        more = n_items / n
+        # Clusters grow in number with items, and degrees of freedom with clusters.
+        df = max(float(found.df[0]) * more, 1.0)
+        steps = sum(student_quantile(p, df) for p in (level, 2.0 * power - 1.0))
+        for each in tried:
+            variances = parts.parts(more, float(each))
+            total = sum(variances)
+            factor = math.sqrt(total / now) if now else 0.0
+            error = present * factor
+            smallest = detectable * (factor * steps / steps_now)
+            found_with = power_of_t(found.value / error, df, level)[0] if error else math.nan
+            yield ItemPlan(
+                a=a,
+                b=b,
+                metric=values.metric,
+                items=n_items,
+                epochs=each,
+                standard_error=error,
+                detectable=min(smallest, 1.0) if found.bounded[0] else smallest,
+                power=float(found_with),
+                from_epochs=math.nan if one_epoch or not total else variances[2] / total,
+            )

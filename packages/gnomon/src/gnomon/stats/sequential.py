@@ -1,4 +1,4 @@
-"""Sequential comparisons: models item by item, algorithms at planned numbers of runs.
+"""Sequential comparisons of models, item by item.
 
 The confidence sequence of a paired difference is made by betting. A bettor who assumes that the
 mean difference is delta bets on each item before it is seen, at fair odds. The wealth is then a
@@ -14,19 +14,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import Row, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.cautions import shared_tasks, warn
+from gnomon.stats.cautions import warn
 from gnomon.stats.clusters import Clusters
-from gnomon.stats.comparison import Comparison, Comparisons, compare
+from gnomon.stats.comparison import Comparison, Comparisons
 from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.items import Items, item_metrics, item_settings
-from gnomon.stats.metrics import Metric, Metrics
+from gnomon.stats.metrics import Metrics
 
 #: The largest stake, as a share of what may be lost (Waudby-Smith and Ramdas 2024).
 MOST_STAKE = 0.5
@@ -35,8 +34,6 @@ LARGEST, N_HALVINGS = 1.0 - 1e-9, 31
 #: Numbers of items or clusters that are shown; every other look is as valid.
 LOOKS = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 POWER = 0.8
-#: With fewer runs two clusters of a task's runs cannot be seen: all may lie in one.
-SEEN_RUNS = 5
 
 
 @dataclass(frozen=True)
@@ -246,135 +243,3 @@ def _warn_of_order(difference: FloatArray, a: str, b: str) -> None:
             f"sequential: consecutive items are alike (difference of {a} and {b}: correlation "
             f"{alike:.2f}), as if they were sorted; shuffle them, or name their clusters"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class SequentialResult:
-    """The outcome of a comparison of runs that may stop early.
-
-    Parameters
-    ----------
-    decided : bool
-        Whether some look found a difference.
-    runs : int
-        Runs per task at the last look.
-    comparison : Comparison
-        The comparison at that look, at that look's level.
-    """
-
-    decided: bool
-    runs: int
-    comparison: Comparison
-
-    def as_record(self) -> dict[str, Any]:
-        """Return what was compared and decided as a mapping fit for JSON."""
-        record = self.comparison.as_record()
-        names = ("a", "b", "metric", "value", "low", "high", "p_value", "level")
-        return {name: record[name] for name in names} | {"decided": self.decided, "runs": self.runs}
-
-
-def sequential_levels(looks: Sequence[int], *, level: float = 0.95) -> FloatArray:
-    """Return the level of the test at each look, so that all looks together keep `level`.
-
-    The error is spent as by O'Brien and Fleming (Lan and DeMets 1983), little at first. Each look
-    is tested at its own share, so that Bonferroni's inequality holds for any test.
-
-    Parameters
-    ----------
-    looks : sequence of int
-        Ascending numbers of runs at which data are looked at; the last is the end.
-    level : float
-        1 minus the error of all looks.
-
-    Examples
-    --------
-    >>> (1 - sequential_levels([5, 10, 20])).round(4)
-    array([0.0001, 0.0055, 0.0444])
-    """
-    from scipy import special
-
-    shares = np.asarray(looks, dtype=np.float64) / looks[-1]
-    if np.any(np.diff(shares) <= 0.0):
-        raise ValueError(f"expected ascending numbers of runs, found {list(looks)}")
-    spent = 2.0 * special.ndtr(-normal_quantile(level) / np.sqrt(shares))
-    return np.asarray(1.0 - np.diff(spent, prepend=0.0))
-
-
-def sequential_compare(
-    table: ScoreTable,
-    a: str,
-    b: str,
-    metric: str | Metric = "iqm",
-    *,
-    looks: Sequence[int],
-    level: float = 0.95,
-    gamma: float | None = None,
-    rng: np.random.Generator,
-) -> SequentialResult:
-    """Compare two algorithms look by look, and stop at the first difference.
-
-    A look before 5 runs decides only what it would decide without any one of the tasks (with one
-    task, nothing): runs that fall in two clusters may all lie in one of them and then show no
-    variance. Otherwise looks at 2, 4 and 8 runs err in 15 % of studies where such a task dominates.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        Runs in the order in which they were made; the last ones may be missing.
-    a, b, metric, gamma, rng
-        As in :func:`~gnomon.stats.compare`.
-    looks : sequence of int
-        Numbers of runs per task, planned beforehand; see :func:`sequential_levels`.
-    level : float
-        1 minus the probability of finding any difference where there is none.
-
-    Raises
-    ------
-    ScoreDataError
-        There are fewer runs than the first look needs.
-
-    Examples
-    --------
-    >>> x = np.random.default_rng(0).normal(size=(10, 3))
-    >>> table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 5})
-    >>> result = sequential_compare(
-    ...     table, "a", "b", "mean", looks=[3, 5, 10], rng=np.random.default_rng(1)
-    ... )
-    >>> result.decided, result.runs
-    (True, 3)
-    """
-    tasks = shared_tasks(table, (a, b))
-    made = min(table.runs(name, task).size for name in (a, b) for task in tasks)
-    result = None
-    for n, own in zip(looks, sequential_levels(looks, level=level).tolist(), strict=True):
-        if n > made:
-            break
-        part = _first_runs(table, (a, b), tasks, n)
-        options = {"level": own, "gamma": gamma, "rng": rng}
-        (found,) = compare(part, a, b, [metric], **options)
-        decided = found.p_value <= 1.0 - own
-        if decided and n < SEEN_RUNS:
-            rests = [part.select(tasks=[t for t in tasks if t != one]) for one in tasks]
-            decided = len(tasks) > 1 and all(
-                compare(rest, a, b, [metric], **options)[0].p_value <= 1.0 - own for rest in rests
-            )
-        result = SequentialResult(decided, n, found)
-        if decided:
-            return result
-    if result is None:
-        raise ScoreDataError(f"expected {looks[0]} runs per task at the first look, found {made}")
-    return result
-
-
-def _first_runs(
-    table: ScoreTable, algorithms: Sequence[str], tasks: Sequence[str], n_runs: int
-) -> ScoreTable:
-    """Return the table of the first runs of each algorithm on each task."""
-    records = [
-        {"algorithm": name, "task": task, "run": run, "score": float(score)}
-        | {"censored": bool(np.isinf(score))}
-        for name in algorithms
-        for task in tasks
-        for run, score in enumerate(table.runs(name, task)[:n_runs])
-    ]
-    return ScoreTable.from_records(records, higher_is_better=table.higher_is_better)

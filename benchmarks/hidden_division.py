@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.record import Measurement
-from gnomon_board.leaderboard import Client, RemotePlan, play_remotely
+from gnomon_board.client import Client
+from gnomon_board.remote_play import RemotePlan, play_remotely
 
 GNOMON = [sys.executable, "-m", "gnomon_board"]
 SEASON = """

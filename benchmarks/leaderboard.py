@@ -23,8 +23,9 @@ import numpy as np
 
 from benchmarks.record import Measurement, best_seconds
 from gnomon_board import Settings
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import (
+from gnomon_board.database import Database
+from gnomon_board.evidence import keep_bytes
+from gnomon_board.schema import (
     Account,
     Entry,
     EntryAttempt,
@@ -33,9 +34,8 @@ from gnomon_board.database.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon_board.leaderboard.evidence import keep_bytes
-from gnomon_board.leaderboard.submissions import set_state
-from gnomon_board.leaderboard.verification import answer
+from gnomon_board.submissions import set_state
+from gnomon_board.verification import answer
 from gnomon_board.web.backup import back_up
 from gnomon_board.web.server import prepare
 from gohr.experiments import ExperimentConfig, trials_of, verify_log, write_log

@@ -8,14 +8,8 @@ import numpy as np
 
 from benchmarks.record import Measurement
 from gnomon import ScoreTable, rank
-from gnomon_board.leaderboard import (
-    Board,
-    Contender,
-    Difficulty,
-    Score,
-    generate_rules,
-    standings_of,
-)
+from gnomon_board.drawn_rules import Difficulty, generate_rules
+from gnomon_board.standings import Board, Contender, Score, standings_of
 from gohr import draw_boards, make_learner, parse, play
 from gohr.game import ACCEPTED, DEFAULT_SPEC
 

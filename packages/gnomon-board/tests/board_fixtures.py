@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from app_client import AppClient
     from gnomon_board import Settings
-    from gnomon_board.database import Database, Season
+    from gnomon_board.database import Database
+    from gnomon_board.schema import Season
     from serving import Server
 
 
@@ -133,7 +134,7 @@ def programs_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
             return {"refused": str(error).splitlines()[0]}
 
     if "sqlite" in request.getfixturevalue("database_url"):
-        monkeypatch.setattr("gnomon_board.leaderboard.evidence.run_limited", answered)
+        monkeypatch.setattr("gnomon_board.evidence.run_limited", answered)
 
 
 @pytest.fixture
@@ -186,7 +187,7 @@ def upgrade():
 @pytest.fixture
 def newer_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A program with one more migration than there is; its version."""
-    from gnomon_board.database import migration
+    from gnomon_board import database as migration
 
     folder = tmp_path / "migrations"
     folder.mkdir()

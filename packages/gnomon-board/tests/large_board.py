@@ -14,16 +14,15 @@ import numpy as np
 from sqlalchemy import insert
 
 from gnomon_board import Settings
-from gnomon_board.database import (
+from gnomon_board.database import Database, upgrade
+from gnomon_board.schema import (
     Account,
-    Database,
     Entry,
     EntryAttempt,
     Season,
     SeasonRule,
     Submission,
     VerifiedTrial,
-    upgrade,
 )
 from gohr.rules import load_rule_text, rule_info
 

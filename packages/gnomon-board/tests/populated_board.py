@@ -17,10 +17,10 @@ import numpy as np
 from sqlalchemy import select
 
 from gnomon_board import Settings
-from gnomon_board.database import (
+from gnomon_board.database import Database
+from gnomon_board.schema import (
     Account,
     AuditRecord,
-    Database,
     Entry,
     EntryAttempt,
     Season,

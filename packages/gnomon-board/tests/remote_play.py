@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import numpy as np
 
-from gnomon_board.database import Database, Season, SeasonRule
+from gnomon_board.database import Database
+from gnomon_board.schema import Season, SeasonRule
 from small_season import make_season
 from submitted import bearer, register
 

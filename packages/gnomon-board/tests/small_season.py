@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary, String, Table, insert, select
 
 from gnomon_board import Settings, token_for
-from gnomon_board.database import (
+from gnomon_board.database import Database, upgrade
+from gnomon_board.schema import (
     AuditRecord,
     Base,
     BrowserSession,
-    Database,
     Entry,
     EntryAttempt,
     Job,
@@ -23,7 +23,6 @@ from gnomon_board.database import (
     Token,
     VerifiedTrial,
     now,
-    upgrade,
 )
 from gohr.rules import load_rule
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from gnomon_board.leaderboard import Packed, pack_run
+from gnomon_board.client import Packed, pack_run
 from gohr import TrialLog
 from gohr.experiments import ExperimentConfig, read_log, run, write_log
 

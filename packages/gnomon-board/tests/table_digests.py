@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from gnomon_board.database import Base
+from gnomon_board.schema import Base
 
 __all__ = ["table_digests"]
 

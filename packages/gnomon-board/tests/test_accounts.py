@@ -10,7 +10,7 @@ from sqlalchemy import inspect, select, text
 
 from app_client import AppClient
 from gnomon_board import create_app, token_for
-from gnomon_board.database import Account, Entry, ServerSecret, Submission, VerifiedTrial
+from gnomon_board.schema import Account, Entry, ServerSecret, Submission, VerifiedTrial
 from small_season import fill, make_season
 from submitted import bearer, register
 

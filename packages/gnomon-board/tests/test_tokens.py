@@ -15,8 +15,8 @@ from sqlalchemy.exc import IntegrityError
 
 from app_client import AppClient
 from gnomon_board import create_app
-from gnomon_board.database import Account, BrowserSession, Token, now
 from gnomon_board.errors import LeaderboardError
+from gnomon_board.schema import Account, BrowserSession, Token, now
 from small_season import make_account
 from submitted import bearer
 

@@ -1,8 +1,8 @@
 """A leaderboard that replays every score, hidden seasons, and studies with people.
 
-`create_app` makes the web application from `Settings`; `Client` speaks to a server and `submit`
-sends a run to it; `token_for` makes a token of an account. The packages `leaderboard`, `studies`,
-`database` and `web` have the parts, `errors` what a board rejects.
+`create_app` makes the web application from `Settings`. `Client` speaks to a server: `submit` sends
+a run to it, and a `Move` makes attempts in a hidden season. `token_for` makes a token of an
+account. The packages `studies` and `web` have the parts, `errors` what a board rejects.
 """
 
 import lazy_loader

@@ -23,9 +23,9 @@ from urllib.parse import urlsplit
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from gnomon_board.database.columns import now
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import (
+from gnomon_board.database import Database
+from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooMany
+from gnomon_board.schema import (
     Account,
     AuditRecord,
     Entry,
@@ -36,8 +36,8 @@ from gnomon_board.database.schema import (
     Submission,
     Token,
     TokenRequest,
+    now,
 )
-from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooMany
 from gnomon_board.tokens import digest_of, issue_token, revoke_token
 
 #: The fields of a run's config that the server assigned; the others are the participant's own.

@@ -18,9 +18,8 @@ from typing import Literal, get_args
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon_board.database.columns import now
-from gnomon_board.database.schema import Account, BrowserSession, Token
 from gnomon_board.errors import LeaderboardError, NotAllowed
+from gnomon_board.schema import Account, BrowserSession, Token, now
 
 Scope = Literal["submit", "moderate", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from gnomon_board.database import Database, Entry, Season, ServerSwitch
+from gnomon_board.database import Database
+from gnomon_board.schema import Entry, Season, ServerSwitch
 from small_season import make_season
 
 #: What a transaction holds together must hold on PostgreSQL too.

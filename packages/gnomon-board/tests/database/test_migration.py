@@ -6,15 +6,9 @@ import pytest
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from gnomon_board.database import (
-    AuditRecord,
-    Base,
-    Database,
-    current_revision,
-    require_head,
-    upgrade,
-)
+from gnomon_board.database import Database, current_revision, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
+from gnomon_board.schema import AuditRecord, Base
 from small_season import fill
 from table_digests import table_digests
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gnomon_board.leaderboard import Packed
+from gnomon_board.client import Packed
 from small_season import make_account
 from submitted import bearer, play_entry, register, send
 

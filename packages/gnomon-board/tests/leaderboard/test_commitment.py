@@ -8,7 +8,7 @@ import json
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon_board.leaderboard import Reveal, canonical_text, commit
+from gnomon_board.commitment import Reveal, canonical_text, commit
 from gohr.experiments import RuleEntry
 
 RULES = [

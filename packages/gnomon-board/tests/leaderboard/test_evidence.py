@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from gnomon_board.database import Submission
-from gnomon_board.leaderboard import work_on_one
+from gnomon_board.schema import Submission
+from gnomon_board.worker import work_on_one
 from small_season import fill
 from submitted import bearer, play_entry, register, send
 

@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import select, update
 
 from gnomon_board import Settings
-from gnomon_board.database import Database, Job, Season, Submission, now
-from gnomon_board.leaderboard import jobs as queue
-from gnomon_board.leaderboard import work_on_one
-from gnomon_board.leaderboard.submissions import find_submission, set_state, withdraw
+from gnomon_board import jobs as queue
+from gnomon_board.database import Database
+from gnomon_board.schema import Job, Season, Submission, now
+from gnomon_board.submissions import find_submission, set_state, withdraw
+from gnomon_board.worker import work_on_one
 from small_season import add_submission, make_account
 
 #: What a transaction holds together must hold on PostgreSQL too.

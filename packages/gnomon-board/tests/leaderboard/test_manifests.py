@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gnomon_board.errors import Refusal
-from gnomon_board.leaderboard.submissions import read_manifest
+from gnomon_board.submissions import read_manifest
 
 ROW = {"rule": "clockwise", "trial": 0, "tce": 1}
 

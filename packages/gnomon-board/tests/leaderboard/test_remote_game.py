@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon_board.leaderboard import Move, RemoteGame, Reply
+from gnomon_board.remote_game import Move, RemoteGame, Reply
 from gohr import TrialLog, play
 from gohr.game import DEFAULT_SPEC, BoardSpec, draw_boards
 from gohr.learners import Uniform

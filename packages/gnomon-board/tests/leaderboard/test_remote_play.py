@@ -16,16 +16,12 @@ from sqlalchemy.orm import Session
 
 from gnomon.errors import UnknownNameError
 from gnomon_board import Client, Settings
-from gnomon_board.database import Database, Entry, EntryAttempt, RemoteTrial, Season, Submission
+from gnomon_board.assignment import assignment_of
+from gnomon_board.database import Database
 from gnomon_board.errors import LeaderboardError, RefusedError
-from gnomon_board.leaderboard import (
-    Move,
-    RemotePlan,
-    Reply,
-    assignment_of,
-    learner_rng,
-    play_remotely,
-)
+from gnomon_board.remote_game import Move, Reply
+from gnomon_board.remote_play import RemotePlan, learner_rng, play_remotely
+from gnomon_board.schema import Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gohr import ExperimentConfig, TrialLog, play
 from remote_play import hidden_season
 from serving import Server, serving

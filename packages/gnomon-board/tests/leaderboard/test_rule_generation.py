@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gnomon_board.drawn_rules import ELEMENTS, Difficulty, generate_rules, reason_against
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard import ELEMENTS, Difficulty, generate_rules, reason_against
 from gohr import play
 from gohr.game import BoardSpec, compile_rule, draw_boards, equivalent, find_stalemate
 from gohr.learners import LinearDQN, RulePlayer, Uniform

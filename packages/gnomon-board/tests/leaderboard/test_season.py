@@ -13,20 +13,13 @@ import pytest
 from sqlalchemy import select
 
 from gnomon.errors import GnomonError
-from gnomon_board.database import AuditRecord, Season
+from gnomon_board.assignment import assigned_seed
+from gnomon_board.commitment import Reveal, canonical_text
+from gnomon_board.drawn_rules import ELEMENTS, Difficulty
 from gnomon_board.errors import Conflict, LeaderboardError, NotAllowed
-from gnomon_board.leaderboard import (
-    ELEMENTS,
-    Difficulty,
-    RemotePlan,
-    Reveal,
-    SeasonPlan,
-    assigned_seed,
-    canonical_text,
-    create_season,
-    reveal_season,
-    secret_rng,
-)
+from gnomon_board.remote_play import RemotePlan
+from gnomon_board.schema import AuditRecord, Season
+from gnomon_board.seasons import SeasonPlan, create_season, reveal_season, secret_rng
 
 #: What a transaction holds together must hold on PostgreSQL too.
 ON_BOTH_DATABASES = True
@@ -77,7 +70,7 @@ def test_a_file_is_read(plan):
 
 def test_the_place_of_a_rule_in_the_file_tells_nothing(monkeypatch):
     # Whether they are fit to be played takes long, and is of no consequence here.
-    name = "gnomon_board.leaderboard.seasons.reason_against"
+    name = "gnomon_board.seasons.reason_against"
     monkeypatch.setattr(name, lambda *rule, **where: None)
     texts = ["(shape:star, bucket:0) (shape:[square,circle,triangle], bucket:3)", "(bucket:p+1)"]
     own = [{"name": str(i), "text": t.replace("p+1", "[1,2]")} for i, t in enumerate(texts)]

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from gnomon_board.database import Season
-from gnomon_board.leaderboard import StandingsCache, board_of
-from gnomon_board.leaderboard.submissions import find_submission, refuse_later, withdraw
+from gnomon_board.schema import Season
+from gnomon_board.standing_cache import StandingsCache, board_of
+from gnomon_board.submissions import find_submission, refuse_later, withdraw
 from populated_board import populate
 from small_season import make_account
 from submitted import register
@@ -102,7 +102,7 @@ def test_a_registration_costs_no_computation_unless_the_account_is_on_the_board(
     def never(board):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("gnomon_board.leaderboard.standing_cache.standings_of", never)
+    monkeypatch.setattr("gnomon_board.standing_cache.standings_of", never)
     version = version_of(database, season_id)
     found = cache.get(season_id, version)
     assert (found.is_current, found.standings.version) == (True, version)

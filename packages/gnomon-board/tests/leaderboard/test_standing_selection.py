@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon_board.leaderboard import (
+from gnomon_board.standings import (
     Contender,
     Number,
     Standing,

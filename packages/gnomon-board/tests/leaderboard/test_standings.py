@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.ranking import rank
 from gnomon.stats import estimate
-from gnomon_board.leaderboard import Board, Contender, Score, score_table, standings_of
+from gnomon_board.standings import Board, Contender, Score, score_table, standings_of
 
 
 def board(means, rules=("r1", "r2", "r3"), trials=5, seed=0, **changes):

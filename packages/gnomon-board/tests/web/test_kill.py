@@ -18,8 +18,9 @@ import pytest
 from sqlalchemy import select, text
 
 from gnomon_board import Client
-from gnomon_board.database import AuditRecord, Database, Job, PlayAttempt, Submission, VerifiedTrial
-from gnomon_board.leaderboard import submit, wait_for_verdict
+from gnomon_board.client import submit, wait_for_verdict
+from gnomon_board.database import Database
+from gnomon_board.schema import AuditRecord, Job, PlayAttempt, Submission, VerifiedTrial
 from serving import Server, serving
 from submitted import play_entry, register, send
 

@@ -14,8 +14,9 @@ import pytest
 from app_client import AppClient
 from gnomon import __version__
 from gnomon_board import Settings, create_app
-from gnomon_board.database import Database, Job, now
-from gnomon_board.leaderboard.jobs import claim, give_back
+from gnomon_board.database import Database
+from gnomon_board.jobs import claim, give_back
+from gnomon_board.schema import Job, now
 from remote_play import begin, hidden_season, move
 from serving import serving
 from small_season import make_account

@@ -162,7 +162,7 @@ def test_what_is_acknowledged_is_committed(settings, token, season, tmp_path):
             assert answer.status_code == 202
         database = Database(settings.database)
         with database.reading() as session:
-            from gnomon_board.leaderboard.submissions import find_submission
+            from gnomon_board.submissions import find_submission
 
             assert find_submission(session, answer.json()["id"]).state == "queued"
         database.close()

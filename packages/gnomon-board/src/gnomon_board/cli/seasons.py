@@ -30,7 +30,7 @@ def new(
 
     If there is no board yet, one is made.
     """
-    from gnomon_board.leaderboard.seasons import SeasonPlan, create_season, secret_rng
+    from gnomon_board.seasons import SeasonPlan, create_season, secret_rng
 
     plan = SeasonPlan.from_toml(file, rng=secret_rng())
     with board_answering("season new", data, database, as_json, create=True) as (answer, opened):
@@ -59,7 +59,7 @@ def reveal(
     """Publish the hidden rules and the salt of a closed season."""
     with board_answering("season reveal", data, database, as_json) as (answer, opened):
         from gnomon.files import write_atomically
-        from gnomon_board.leaderboard.seasons import find_season, reveal_season
+        from gnomon_board.seasons import find_season, reveal_season
 
         with opened.writing() as session:
             told = reveal_season(session, find_season(session, name), early=early)
@@ -80,7 +80,7 @@ def check_reveal(
     as_json: JsonOption = False,
 ) -> None:
     """Check revealed rules against the commitment of a season."""
-    from gnomon_board.leaderboard.commitment import Reveal
+    from gnomon_board.commitment import Reveal
 
     with answering("check-reveal", as_json=as_json) as answer:
         if source.startswith(("http://", "https://")):

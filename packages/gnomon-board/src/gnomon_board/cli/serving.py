@@ -12,8 +12,8 @@ import typer
 from gnomon.cli import Answer, JsonOption, answering, message
 
 if TYPE_CHECKING:
-    from gnomon_board.database.engine import Database
-    from gnomon_board.leaderboard.server_settings import Settings
+    from gnomon_board.database import Database
+    from gnomon_board.settings import Settings
     from gnomon_board.web.server import Started
 
 DataOption = Annotated[Path, typer.Option("--data", help="The server's data folder.")]
@@ -53,7 +53,7 @@ def serve(
     as_json: JsonOption = False,
 ) -> None:
     """Serve a leaderboard and human play, locally or through a proxy."""
-    from gnomon_board.leaderboard.server_settings import Settings
+    from gnomon_board.settings import Settings
     from gnomon_board.web.server import serve as serve_until_stopped
 
     changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
@@ -76,7 +76,7 @@ def serve(
 
 def worker(data: DataOption = DATA, database: DatabaseOption = "") -> None:
     """Verify submissions of a server that was started with --no-worker."""
-    from gnomon_board.leaderboard.worker import work_until_stopped
+    from gnomon_board.worker import work_until_stopped
 
     with opened_board(data, database) as (settings, opened):
         work_until_stopped(opened, settings)
@@ -108,7 +108,7 @@ def migrate(
 ) -> None:
     """Migrate the database to this version."""
     with board_answering("migrate", data, database, as_json, checked=False) as (answer, opened):
-        from gnomon_board.database.migration import current_revision, upgrade
+        from gnomon_board.database import current_revision, upgrade
 
         before = current_revision(opened)
         upgrade(opened)
@@ -125,7 +125,7 @@ def backup(
 ) -> None:
     """Back up the board while the server runs."""
     with board_answering("backup", data, database, as_json) as (answer, opened):
-        from gnomon_board.leaderboard.server_settings import Settings
+        from gnomon_board.settings import Settings
         from gnomon_board.web.backup import back_up
 
         record = back_up(Settings(data, database), opened, out)
@@ -140,7 +140,7 @@ def restore(
     as_json: JsonOption = False,
 ) -> None:
     """Restore a backup to a new data folder."""
-    from gnomon_board.leaderboard.server_settings import Settings
+    from gnomon_board.settings import Settings
     from gnomon_board.web.backup import restore as restore_backup
 
     with answering("restore", as_json=as_json) as answer:
@@ -170,10 +170,9 @@ def opened_board(
     data: Path, database: str, *, checked: bool = True, create: bool = False
 ) -> Iterator[tuple[Settings, Database]]:
     """Open the database of a board; ``create`` makes one if there is none."""
-    from gnomon_board.database.engine import Database
-    from gnomon_board.database.migration import require_head
+    from gnomon_board.database import Database, require_head
     from gnomon_board.errors import LeaderboardError
-    from gnomon_board.leaderboard.server_settings import Settings
+    from gnomon_board.settings import Settings
 
     settings = Settings(data, database)
     if create:

@@ -15,7 +15,7 @@ from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_ans
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from gnomon_board.database.schema import Study
+    from gnomon_board.schema import Study
 
 app = typer.Typer(
     name="study",

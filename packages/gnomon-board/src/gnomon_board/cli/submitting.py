@@ -72,14 +72,8 @@ def submit(
     as_json: JsonOption = False,
 ) -> None:
     """Verify a run, submit it to a leaderboard, and print the verdict."""
-    from gnomon_board.leaderboard.client import (
-        Client,
-        entry_of,
-        pack_run,
-        refusal_of,
-        wait_for_verdict,
-    )
-    from gnomon_board.leaderboard.client import submit as send
+    from gnomon_board.client import Client, entry_of, pack_run, refusal_of, wait_for_verdict
+    from gnomon_board.client import submit as send
 
     with answering("submit", as_json=as_json) as answer:
         packed = pack_run(folder, learner)
@@ -110,7 +104,8 @@ def play(
     import dataclasses
 
     from gnomon.cli import bar_of
-    from gnomon_board.leaderboard import Client, RemotePlan, play_remotely
+    from gnomon_board.client import Client
+    from gnomon_board.remote_play import RemotePlan, play_remotely
 
     with answering("play", as_json=as_json) as answer:
         planned = RemotePlan.from_toml(plan)

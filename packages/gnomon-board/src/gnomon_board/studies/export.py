@@ -19,8 +19,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.files import safe_cell, write_atomically
-from gnomon_board.database.schema import PlaySession, Study, StudyAnswer, StudyAssignment
 from gnomon_board.errors import Conflict
+from gnomon_board.schema import PlaySession, Study, StudyAnswer, StudyAssignment
 from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game

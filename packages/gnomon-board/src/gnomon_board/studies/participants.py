@@ -18,15 +18,8 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from gnomon_board.database.columns import now
-from gnomon_board.database.schema import (
-    PlayAttempt,
-    PlaySession,
-    Study,
-    StudyAnswer,
-    StudyAssignment,
-)
 from gnomon_board.errors import Conflict, Missing, NotAllowed
+from gnomon_board.schema import PlayAttempt, PlaySession, Study, StudyAnswer, StudyAssignment, now
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.plan import StudyPlan, checked_answers
 from gnomon_board.studies.play import Puzzle, begin_game, end_study, rebuild_game

@@ -22,16 +22,9 @@ from sqlalchemy import Table, bindparam, select
 from sqlalchemy.orm import Session
 
 from gnomon.errors import UnknownNameError
-from gnomon_board.database.columns import now
-from gnomon_board.database.schema import (
-    PlayAttempt,
-    Season,
-    SeasonRule,
-    StudyAnswer,
-    StudyAssignment,
-)
-from gnomon_board.database.schema import PlaySession as Row
 from gnomon_board.errors import Conflict, Missing, NotAllowed
+from gnomon_board.schema import PlayAttempt, Season, SeasonRule, StudyAnswer, StudyAssignment, now
+from gnomon_board.schema import PlaySession as Row
 from gnomon_board.studies.plan import Ending, StudyPlan
 from gnomon_board.tokens import digest_of
 from gohr import BoardSpec, available_rules

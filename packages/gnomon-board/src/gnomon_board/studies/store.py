@@ -14,9 +14,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import clean_name, clean_text, note
-from gnomon_board.database.columns import now
-from gnomon_board.database.schema import Account, Study, StudyAssignment
 from gnomon_board.errors import Conflict, Missing, Refusal
+from gnomon_board.schema import Account, Study, StudyAssignment, now
 from gnomon_board.studies.participants import add_player
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.plan_check import check_plan

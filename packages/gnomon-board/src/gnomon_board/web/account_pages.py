@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 
 from gnomon_board.accounts import registration, request_of
-from gnomon_board.database.schema import Entry, Season, Token
-from gnomon_board.leaderboard.entries import find_entry
-from gnomon_board.leaderboard.seasons import takes_entries
+from gnomon_board.entries import find_entry
+from gnomon_board.schema import Entry, Season, Token
+from gnomon_board.seasons import takes_entries
 from gnomon_board.tokens import is_live
 from gnomon_board.web.api.dependencies import MaybeCaller, ReadSession, site_of
 from gnomon_board.web.templating import html_response

@@ -20,11 +20,11 @@ from starlette.routing import BaseRoute
 
 from gnomon import __version__
 from gnomon.errors import GnomonError
-from gnomon_board.database.engine import Database
+from gnomon_board.database import Database
 from gnomon_board.errors import NoRoom, TooMany
-from gnomon_board.leaderboard.hidden import GameCache
-from gnomon_board.leaderboard.server_health import no_room
-from gnomon_board.leaderboard.server_settings import Settings
+from gnomon_board.hidden import GameCache
+from gnomon_board.server_health import no_room
+from gnomon_board.settings import Settings
 from gnomon_board.web import (
     account_pages,
     board_pages,

@@ -23,13 +23,11 @@ from sqlalchemy import func, select, text
 
 from gnomon import __version__
 from gnomon.files import write_atomically
-from gnomon_board.database.columns import Base, now
-from gnomon_board.database.engine import Database
-from gnomon_board.database.migration import current_revision, require_head, upgrade
-from gnomon_board.database.schema import Submission
+from gnomon_board.database import Database, current_revision, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.evidence import evidence_path, is_sound, sound_log
-from gnomon_board.leaderboard.server_settings import Settings
+from gnomon_board.evidence import evidence_path, is_sound, sound_log
+from gnomon_board.schema import Base, Submission, now
+from gnomon_board.settings import Settings
 
 _MANIFEST = "backup.json"
 _DATABASE = "leaderboard.sqlite"

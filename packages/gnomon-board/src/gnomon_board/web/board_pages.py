@@ -21,13 +21,13 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from gnomon.files import csv_text
-from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.entries import unfinished_attempts
 from gnomon_board.errors import Conflict, Missing
-from gnomon_board.leaderboard.entries import unfinished_attempts
-from gnomon_board.leaderboard.seasons import find_season, takes_entries
-from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.standing_cache import COUNTED, board_of
-from gnomon_board.leaderboard.standings import (
+from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.seasons import find_season, takes_entries
+from gnomon_board.settings import Settings
+from gnomon_board.standing_cache import COUNTED, board_of
+from gnomon_board.standings import (
     PER_PAGE,
     Order,
     StandingQuery,

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from gnomon_board.leaderboard.standings import Number
+from gnomon_board.standings import Number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

@@ -17,12 +17,12 @@ from sqlalchemy.orm import Session
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.results import noted
 from gnomon.stats import median_curve
-from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.entries import find_entry, unfinished_attempts
 from gnomon_board.errors import Missing
-from gnomon_board.leaderboard.entries import find_entry, unfinished_attempts
-from gnomon_board.leaderboard.seasons import find_rule, find_season
-from gnomon_board.leaderboard.standing_cache import COUNTED, board_of_some
-from gnomon_board.leaderboard.standings import LEVEL, PER_PAGE, Contender, Number, score_table
+from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.seasons import find_rule, find_season
+from gnomon_board.standing_cache import COUNTED, board_of_some
+from gnomon_board.standings import LEVEL, PER_PAGE, Contender, Number, score_table
 from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
 from gnomon_board.web.api.records import EntryRecord, RuleRecord, SubmissionRecord
 from gnomon_board.web.board_pages import PageNumber, within_pages

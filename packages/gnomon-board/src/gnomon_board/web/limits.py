@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from weakref import WeakSet, WeakValueDictionary
 
 from gnomon_board.errors import TooMany
-from gnomon_board.leaderboard.server_settings import Settings
+from gnomon_board.settings import Settings
 
 MINUTE_S, HOUR_S = 60, 3600
 #: Seconds after which a client with too many open uploads may try again.

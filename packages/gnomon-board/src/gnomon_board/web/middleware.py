@@ -17,7 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
 from gnomon_board.errors import TooMany
-from gnomon_board.leaderboard.server_settings import Settings
+from gnomon_board.settings import Settings
 from gnomon_board.web.limits import AtOnce, Counts, Turns, client_of
 from gnomon_board.web.request_log import HEADER as REQUEST_ID
 from gnomon_board.web.request_log import begin_request, log_request

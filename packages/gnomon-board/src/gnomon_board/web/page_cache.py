@@ -22,8 +22,8 @@ from fastapi import Depends, Request, Response
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
-from gnomon_board.database.schema import Season
-from gnomon_board.leaderboard.standing_cache import Snapshot, StandingsCache
+from gnomon_board.schema import Season
+from gnomon_board.standing_cache import Snapshot, StandingsCache
 from gnomon_board.studies.play import PlayedGameCache
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
 from gnomon.errors import UnknownNameError
-from gnomon_board.database.engine import Database
+from gnomon_board.database import Database
 from gnomon_board.errors import Conflict, Missing
-from gnomon_board.leaderboard.seasons import find_rule, find_season
+from gnomon_board.seasons import find_rule, find_season
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.play import (
     Puzzle,

@@ -20,15 +20,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gnomon_board.accounts import make_account, no_accounts, note
-from gnomon_board.database.engine import Database
-from gnomon_board.database.migration import current_revision, require_head, upgrade
+from gnomon_board.database import Database, current_revision, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.jobs import sweep
-from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.worker import WorkerSupervisor
+from gnomon_board.jobs import sweep
+from gnomon_board.settings import Settings
 from gnomon_board.tokens import issue_token
 from gnomon_board.web.limits import Connections, Counts, client_of
 from gnomon_board.web.request_log import LogFormat, log_to_stderr
+from gnomon_board.worker import WorkerSupervisor
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -14,8 +14,8 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
-from gnomon_board.database.schema import Study, StudyAssignment
 from gnomon_board.errors import Conflict, Missing
+from gnomon_board.schema import Study, StudyAssignment
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.participants import (
     Step,

@@ -11,11 +11,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
 from gnomon_board.accounts import registration, waiting_requests
-from gnomon_board.database.schema import AuditRecord, Season, Submission, VerifiedTrial
+from gnomon_board.entries import accounts_of_one_address
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.leaderboard.entries import accounts_of_one_address
-from gnomon_board.leaderboard.evidence import attempts_of_trial
-from gnomon_board.leaderboard.submissions import find_submission, shows_hidden_rules
+from gnomon_board.evidence import attempts_of_trial
+from gnomon_board.schema import AuditRecord, Season, Submission, VerifiedTrial
+from gnomon_board.submissions import find_submission, shows_hidden_rules
 from gnomon_board.web.api.dependencies import (
     CurrentSettings,
     DatabaseOf,

@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from gnomon import __version__
 from gnomon.errors import counted
-from gnomon_board.leaderboard.standings import LEVEL
+from gnomon_board.standings import LEVEL
 from gnomon_board.studies.languages import COLOR_CODES, texts
 from gnomon_board.web.api.dependencies import COOKIE, csrf_token
 from gnomon_board.web.page_cache import CachedPage, cached_response

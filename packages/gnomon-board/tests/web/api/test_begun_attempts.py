@@ -8,15 +8,12 @@ import re
 import pytest
 from sqlalchemy import select
 
-from gnomon_board.database import EntryAttempt, RemoteTrial, Season, Submission, now
-from gnomon_board.leaderboard import (
-    board_of,
-    close_unfinished,
-    queue_played,
-    standings_of,
-    unfinished_attempts,
-    work_on_one,
-)
+from gnomon_board.entries import unfinished_attempts
+from gnomon_board.played import close_unfinished, queue_played
+from gnomon_board.schema import EntryAttempt, RemoteTrial, Season, Submission, now
+from gnomon_board.standing_cache import board_of
+from gnomon_board.standings import standings_of
+from gnomon_board.worker import work_on_one
 from remote_play import begin, hidden_season, move, play_at_random
 from small_season import make_account, make_season
 from submitted import bearer, register

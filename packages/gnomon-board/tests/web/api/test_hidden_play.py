@@ -10,8 +10,11 @@ import pytest
 from sqlalchemy import select
 
 import gohr
-from gnomon_board.database import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
-from gnomon_board.leaderboard import assignment_of, played, queue_played, work_on_one
+from gnomon_board import played
+from gnomon_board.assignment import assignment_of
+from gnomon_board.played import queue_played
+from gnomon_board.schema import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
+from gnomon_board.worker import work_on_one
 from gohr import ExperimentConfig
 from gohr.experiments import read_log, verify_log
 from gohr.game import DEFAULT_SPEC

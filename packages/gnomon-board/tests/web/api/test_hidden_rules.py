@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from gnomon_board.database import EntryAttempt, Season, SeasonRule, Submission, now
+from gnomon_board.schema import EntryAttempt, Season, SeasonRule, Submission, now
 from small_season import add_submission, make_account, make_season
 from submitted import bearer
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from sqlalchemy import func, select
 
-from gnomon_board.database import Database, Submission, VerifiedTrial
-from gnomon_board.leaderboard import Packed, work_on_one
+from gnomon_board.client import Packed
+from gnomon_board.database import Database
+from gnomon_board.schema import Submission, VerifiedTrial
+from gnomon_board.worker import work_on_one
 from gohr import TrialLog
 from gohr.experiments import read_log
 from small_season import make_account
@@ -184,7 +186,7 @@ def test_the_same_attempts_packed_otherwise_are_a_repeat(client, database, token
     # A second entry with the first one's seed, as no server assigns it.
     register(client, token, "Copy")
     with database.writing() as session:
-        from gnomon_board.database import EntryAttempt
+        from gnomon_board.schema import EntryAttempt
 
         first, second = session.scalars(select(EntryAttempt).order_by(EntryAttempt.id))
         second.seed = first.seed

@@ -10,7 +10,8 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from gnomon_board.database import Database, PlayAttempt
+from gnomon_board.database import Database
+from gnomon_board.schema import PlayAttempt
 from gnomon_board.web.server import _bound
 
 #: What a transaction holds together must hold on PostgreSQL too.

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from app_client import AppClient
-from gnomon_board.database import PlayAttempt, StudyAnswer, StudyAssignment, now
+from gnomon_board.schema import PlayAttempt, StudyAnswer, StudyAssignment, now
 from gnomon_board.studies import (
     StudyPlan,
     check_plan,

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 import gnomon_board
-from gnomon_board.database import PlayAttempt, PlaySession
+from gnomon_board.schema import PlayAttempt, PlaySession
 from gnomon_board.studies import find_game, puzzles
 from gohr.experiments import episode_errors
 from gohr.game import INSTRUCTIONS
@@ -130,7 +130,7 @@ def test_the_public_rules_of_a_season_are_played_on_its_boards(client, database)
 
 
 def test_hidden_rules_of_a_season_are_played_once_they_are_revealed(client, database):
-    from gnomon_board.database import Season, now
+    from gnomon_board.schema import Season, now
     from small_season import make_season
 
     make_season(database, "secret", "hidden")

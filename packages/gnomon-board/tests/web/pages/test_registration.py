@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app_client import AppClient
 from gnomon_board import create_app
-from gnomon_board.database import AuditRecord, TokenRequest
+from gnomon_board.schema import AuditRecord, TokenRequest
 from gnomon_board.web import CSRF_HEADER
 from small_season import make_account
 from submitted import bearer

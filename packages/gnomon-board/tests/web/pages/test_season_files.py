@@ -19,7 +19,8 @@ from gnomon.ranking import rank
 from gnomon.scores import read_scores
 from gnomon.stats import estimate
 from gnomon_board import create_app
-from gnomon_board.database import Database, Season
+from gnomon_board.database import Database
+from gnomon_board.schema import Season
 from populated_board import copied
 from small_season import make_season
 

@@ -9,15 +9,8 @@ from sqlalchemy import select
 
 from app_client import AppClient
 from gnomon_board import create_app
-from gnomon_board.database import (
-    Account,
-    AuditRecord,
-    Database,
-    Entry,
-    Season,
-    SeasonRule,
-    Submission,
-)
+from gnomon_board.database import Database
+from gnomon_board.schema import Account, AuditRecord, Entry, Season, SeasonRule, Submission
 from gnomon_board.web import COOKIE, CSRF_HEADER
 from populated_board import copied
 from small_season import make_account

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 from sqlalchemy import select
 
-from gnomon_board.database import StudyAssignment
+from gnomon_board.schema import StudyAssignment
 from gnomon_board.studies import StudyPlan, make_study, study_named
 from submitted import bearer
 
@@ -121,7 +121,7 @@ def test_the_game_of_another_player_cannot_be_found(client, make, key):
 
 
 def test_a_closed_study_takes_no_new_player(client, make, database):
-    from gnomon_board.database import now
+    from gnomon_board.schema import now
 
     invitation = make()
     player = join(client, invitation)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gnomon_board.leaderboard import work_on_one
+from gnomon_board.worker import work_on_one
 from submitted import bearer, play_entry, register, send
 
 pytestmark = pytest.mark.full  # whole submissions, verified in processes of their own

@@ -22,8 +22,8 @@ from gnomon_board.accounts import (
     request_of,
     set_registration,
 )
-from gnomon_board.database.schema import AuditRecord, Token
 from gnomon_board.errors import Missing, Refusal
+from gnomon_board.schema import AuditRecord, Token
 from gnomon_board.tokens import (
     Scope,
     caller_of_token,

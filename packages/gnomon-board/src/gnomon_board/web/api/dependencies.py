@@ -18,8 +18,8 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import MAX_NAME
-from gnomon_board.database.engine import Database
-from gnomon_board.leaderboard.server_settings import Settings
+from gnomon_board.database import Database
+from gnomon_board.settings import Settings
 from gnomon_board.tokens import Caller, Scope, caller_of_cookie, caller_of_token
 from gnomon_board.web.limits import Intake
 from gnomon_board.web.middleware import address_of

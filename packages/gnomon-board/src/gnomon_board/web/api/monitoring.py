@@ -16,7 +16,7 @@ from prometheus_client import (
 
 from gnomon import __version__
 from gnomon_board.errors import NotAllowed
-from gnomon_board.leaderboard.server_health import faults, free_bytes, jobs_by_state
+from gnomon_board.server_health import faults, free_bytes, jobs_by_state
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession
 from gnomon_board.web.middleware import address_of
 

@@ -10,7 +10,9 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
-from gnomon_board.database.schema import (
+from gnomon_board.errors import Kind, Refusal
+from gnomon_board.jobs import place_in_queue
+from gnomon_board.schema import (
     AuditRecord,
     Entry,
     Season,
@@ -20,8 +22,6 @@ from gnomon_board.database.schema import (
     TokenRequest,
     VerifiedTrial,
 )
-from gnomon_board.errors import Kind, Refusal
-from gnomon_board.leaderboard.jobs import place_in_queue
 
 _Moment = datetime.datetime
 _STATUSES: Mapping[Kind, int] = MappingProxyType(

@@ -9,20 +9,14 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from gnomon_board.database.schema import Entry, Season, Submission
+from gnomon_board.assignment import assignment_of
+from gnomon_board.entries import attempt_of, find_entry, new_attempt, register, withdraw_entry
 from gnomon_board.errors import NotAllowed
-from gnomon_board.leaderboard.assignment import assignment_of
-from gnomon_board.leaderboard.entries import (
-    attempt_of,
-    find_entry,
-    new_attempt,
-    register,
-    withdraw_entry,
-)
-from gnomon_board.leaderboard.hidden import GameCache, begin, make_moves
-from gnomon_board.leaderboard.played import close_attempt
-from gnomon_board.leaderboard.remote_game import AttemptPlay, Moves, Replies
-from gnomon_board.leaderboard.seasons import find_season
+from gnomon_board.hidden import GameCache, begin, make_moves
+from gnomon_board.played import close_attempt
+from gnomon_board.remote_game import AttemptPlay, Moves, Replies
+from gnomon_board.schema import Entry, Season, Submission
+from gnomon_board.seasons import find_season
 from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     After,

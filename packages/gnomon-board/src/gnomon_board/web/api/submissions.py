@@ -8,12 +8,12 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 
-from gnomon_board.database.engine import Database
+from gnomon_board.database import Database
+from gnomon_board.entries import attempt_of, find_entry, keep_address
 from gnomon_board.errors import Missing, NotAllowed
-from gnomon_board.leaderboard.entries import attempt_of, find_entry, keep_address
-from gnomon_board.leaderboard.evidence import receive, receiving, sound_log
-from gnomon_board.leaderboard.server_settings import MIB, Settings
-from gnomon_board.leaderboard.submissions import (
+from gnomon_board.evidence import receive, receiving, sound_log
+from gnomon_board.settings import MIB, Settings
+from gnomon_board.submissions import (
     announce,
     find_submission,
     manifest_schema,

@@ -18,9 +18,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon.files import read_toml
+from gnomon_board.client import Client
 from gnomon_board.errors import LeaderboardError, wrong_field
-from gnomon_board.leaderboard.client import Client
-from gnomon_board.leaderboard.remote_game import MAX_MOVES, Move, Reply
+from gnomon_board.remote_game import MAX_MOVES, Move, Reply
 from gohr import BoardSpec, Learner
 from gohr.experiments import LearnerEntry, Progress, season_board_spec
 from gohr.game import ACCEPTED, EPISODE_OVER, IN_PROGRESS, N_BUCKETS, N_CELLS

@@ -10,8 +10,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import server_secret
-from gnomon_board.database.schema import Account, Entry, EntryAttempt, RemoteTrial, SeasonRule
 from gnomon_board.errors import NotAllowed
+from gnomon_board.schema import Account, Entry, EntryAttempt, RemoteTrial, SeasonRule
 from gohr import ExperimentConfig
 
 #: Seeds are integers that every database and every TOML reader can represent.

@@ -10,18 +10,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import clean_link, clean_name, clean_text, name_key, note, server_secret
-from gnomon_board.database.columns import now
-from gnomon_board.database.schema import (
-    Account,
-    Entry,
-    EntryAttempt,
-    RemoteTrial,
-    Season,
-    Submission,
-)
+from gnomon_board.assignment import assign
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.leaderboard.assignment import assign
-from gnomon_board.leaderboard.seasons import check_open
+from gnomon_board.schema import Account, Entry, EntryAttempt, RemoteTrial, Season, Submission, now
+from gnomon_board.seasons import check_open
 
 #: Most learners that one account may register in a season.
 MAX_ENTRIES = 50

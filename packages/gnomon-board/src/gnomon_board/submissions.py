@@ -23,13 +23,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import clean_text, note
-from gnomon_board.database.columns import now
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import EntryAttempt, Job, Season, Submission, SubmissionState
+from gnomon_board.database import Database
 from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooLarge
-from gnomon_board.leaderboard.evidence import Incoming, LogLimits, keep
-from gnomon_board.leaderboard.seasons import check_open
-from gnomon_board.leaderboard.server_settings import Settings
+from gnomon_board.evidence import Incoming, LogLimits, keep
+from gnomon_board.schema import EntryAttempt, Job, Season, Submission, SubmissionState, now
+from gnomon_board.seasons import check_open
+from gnomon_board.settings import Settings
 
 #: Most values of a configuration or a card, which have some dozens; trials; levels of nesting.
 _MOST_VALUES = 10_000

@@ -1,6 +1,6 @@
 """Verification of a log in one limited process: read, check, replay and score it.
 
-``python -m gnomon_board.leaderboard.verification`` is that process. Its request holds the path of
+``python -m gnomon_board.verification`` is that process. Its request holds the path of
 the log, the assignment and the manifest. It answers with the scores of each trial; or ``refused``
 with the first difference, or ``damaged`` if the log does not have the hash under which it was kept.
 """

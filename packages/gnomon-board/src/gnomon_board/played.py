@@ -15,16 +15,15 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import note
-from gnomon_board.database.columns import now
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Entry, EntryAttempt, Job, RemoteTrial, Season, Submission
+from gnomon_board.assignment import assignment_of
+from gnomon_board.database import Database
+from gnomon_board.entries import attempt_of, own_entry
 from gnomon_board.errors import Conflict
-from gnomon_board.leaderboard.assignment import assignment_of
-from gnomon_board.leaderboard.entries import attempt_of, own_entry
-from gnomon_board.leaderboard.evidence import keep_bytes
-from gnomon_board.leaderboard.remote_game import RemoteGame
-from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions import set_state
+from gnomon_board.evidence import keep_bytes
+from gnomon_board.remote_game import RemoteGame
+from gnomon_board.schema import Entry, EntryAttempt, Job, RemoteTrial, Season, Submission, now
+from gnomon_board.settings import Settings
+from gnomon_board.submissions import set_state
 from gohr.experiments import write_log
 
 _log = logging.getLogger("gnomon.worker")

@@ -3,7 +3,7 @@
 The worker keeps no state of its own. If it is killed, its job goes to the next worker when the
 lease expires; the result of a job is written in the transaction that ends the job, once.
 
-``python -m gnomon_board.leaderboard.worker NAME`` is the worker of a server. Its settings come on
+``python -m gnomon_board.worker NAME`` is the worker of a server. Its settings come on
 standard input, which no other user can read. When the input ends, because the server stops or was
 killed, the worker returns its job to the queue and ends too.
 """
@@ -24,13 +24,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.errors import visible
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Submission, VerifiedTrial
-from gnomon_board.leaderboard import jobs
-from gnomon_board.leaderboard.evidence import damage, mark_damaged, request_of, verify_in_child
-from gnomon_board.leaderboard.played import close_unfinished, queue_played
-from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions import find_submission, set_state
+from gnomon_board import jobs
+from gnomon_board.database import Database
+from gnomon_board.evidence import damage, mark_damaged, request_of, verify_in_child
+from gnomon_board.played import close_unfinished, queue_played
+from gnomon_board.schema import Submission, VerifiedTrial
+from gnomon_board.settings import Settings
+from gnomon_board.submissions import find_submission, set_state
 from gohr.child_process import ChildProcess, ProcessFailure, end_of_input
 
 _log = logging.getLogger("gnomon.worker")

@@ -10,10 +10,9 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from gnomon_board.database.columns import now
-from gnomon_board.database.schema import Job, Submission
 from gnomon_board.errors import NoRoom
-from gnomon_board.leaderboard.server_settings import MIB, Settings
+from gnomon_board.schema import Job, Submission, now
+from gnomon_board.settings import MIB, Settings
 
 
 def free_bytes(settings: Settings) -> int:

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, func, select, update
 from sqlalchemy.orm import Session
 
-from gnomon_board.database.columns import now
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Job, Submission
-from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions import set_state
+from gnomon_board.database import Database
+from gnomon_board.schema import Job, Submission, now
+from gnomon_board.settings import Settings
+from gnomon_board.submissions import set_state
 
 #: Longest wait of a job for a worker, and of an announced submission for its log.
 _MAX_WAIT = datetime.timedelta(hours=24)

@@ -16,8 +16,8 @@ from gnomon.errors import GnomonError
 from gnomon.files import parse_toml
 from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.http_client import HttpClient
-from gnomon_board.leaderboard.remote_game import AttemptPlay, Move, Replies, Reply
-from gnomon_board.leaderboard.verification import trial_scores, verified_trials
+from gnomon_board.remote_game import AttemptPlay, Move, Replies, Reply
+from gnomon_board.verification import trial_scores, verified_trials
 from gohr import ExperimentConfig, RunFolder
 from gohr.experiments import write_log
 

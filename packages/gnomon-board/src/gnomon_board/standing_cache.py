@@ -18,17 +18,10 @@ from threading import Lock
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import (
-    Account,
-    Entry,
-    EntryAttempt,
-    Season,
-    Submission,
-    VerifiedTrial,
-)
-from gnomon_board.leaderboard.entries import unfinished_attempts
-from gnomon_board.leaderboard.standings import Board, Contender, Score, Standings, standings_of
+from gnomon_board.database import Database
+from gnomon_board.entries import unfinished_attempts
+from gnomon_board.schema import Account, Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.standings import Board, Contender, Score, Standings, standings_of
 
 #: States of submissions whose scores count.
 COUNTED = ("verified",)

@@ -1,4 +1,4 @@
-"""The tables of the first release, which `gnomon_board.database.schema` creates."""
+"""The tables of the first release, which `gnomon_board.schema` creates."""
 
 from __future__ import annotations
 

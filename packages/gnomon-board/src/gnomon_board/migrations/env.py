@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from gnomon_board.database.schema import Base
+from gnomon_board.schema import Base
 
 if __name__ == "env_py":  # the name under which Alembic loads this file
     context.configure(

@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from gnomon.files import write_atomically
-from gnomon_board.database.columns import now
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Season, Submission
+from gnomon_board.assignment import assignment_of
+from gnomon_board.database import Database
 from gnomon_board.errors import Damaged, Missing, NoRoom, TooLarge
-from gnomon_board.leaderboard.assignment import assignment_of
-from gnomon_board.leaderboard.server_health import free_bytes
-from gnomon_board.leaderboard.server_settings import MIB, Settings
+from gnomon_board.schema import Season, Submission, now
+from gnomon_board.server_health import free_bytes
+from gnomon_board.settings import MIB, Settings
 from gohr.child_process import run_limited
 
 if TYPE_CHECKING:
@@ -200,7 +199,7 @@ def request_of(submission: Submission, settings: Settings) -> dict[str, Any]:
 def verify_in_child(request: dict[str, Any], **ticking: Any) -> dict[str, Any]:
     """Let a limited process answer a request; ``ticking`` and errors as :func:`run_limited`."""
     return run_limited(
-        "gnomon_board.leaderboard.verification",
+        "gnomon_board.verification",
         request,
         timeout_s=request["timeout_s"],
         memory_mb=request["memory_mb"],

@@ -18,14 +18,13 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import note
-from gnomon_board.database.columns import now
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule
+from gnomon_board.assignment import assignment_of
+from gnomon_board.database import Database
+from gnomon_board.entries import attempt_of, keep_address, own_entry
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.leaderboard.assignment import assignment_of
-from gnomon_board.leaderboard.entries import attempt_of, keep_address, own_entry
-from gnomon_board.leaderboard.remote_game import AttemptPlay, Move, RemoteGame, Reply, TrialState
-from gnomon_board.leaderboard.seasons import check_open
+from gnomon_board.remote_game import AttemptPlay, Move, RemoteGame, Reply, TrialState
+from gnomon_board.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule, now
+from gnomon_board.seasons import check_open
 from gohr import ExperimentConfig
 
 _log = logging.getLogger("gnomon.worker")

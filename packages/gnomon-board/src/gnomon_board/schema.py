@@ -1,24 +1,90 @@
 """Tables: accounts, seasons, entries, submissions, remotely played trials, studies, games.
 
-Rows are added and marked, never taken away: a withdrawn submission stays as a tombstone. Moments
-are UTC.
+Column types have the same meaning in SQLite and PostgreSQL. Rows are added and marked, never
+deleted: a withdrawn submission stays as a tombstone. Times are UTC.
 """
 
 from __future__ import annotations
 
 import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from sqlalchemy import Connection, ForeignKey, Index, Integer, String, UniqueConstraint, event
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Connection,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+    event,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+from sqlalchemy.schema import MetaData
+from sqlalchemy.types import TypeDecorator
 
-from gnomon_board.database.columns import AccountId, BigNumber, Id, Name, Sha256, now
-from gnomon_board.database.columns import Base as Base
-from gnomon_board.database.study_schema import PlayAttempt as PlayAttempt
-from gnomon_board.database.study_schema import PlaySession as PlaySession
-from gnomon_board.database.study_schema import Study as Study
-from gnomon_board.database.study_schema import StudyAnswer as StudyAnswer
-from gnomon_board.database.study_schema import StudyAssignment as StudyAssignment
+
+def now() -> datetime.datetime:
+    """Return the current time in UTC."""
+    return datetime.datetime.now(datetime.UTC)
+
+
+class UtcTime(TypeDecorator[datetime.datetime]):
+    """A time in UTC, stored without a time zone, which SQLite would lose."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(
+        self, value: datetime.datetime | None, dialect: Dialect
+    ) -> datetime.datetime | None:
+        """Convert to UTC and remove the time zone; reject a time without one."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"expected a moment with a time zone, found {value}")
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+
+    def process_result_value(
+        self, value: datetime.datetime | None, dialect: Dialect
+    ) -> datetime.datetime | None:
+        """Restore the time zone."""
+        return None if value is None else value.replace(tzinfo=datetime.UTC)
+
+
+class Base(DeclarativeBase):
+    """Declarative base of all tables; constraints have names, so that a migration can drop them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(column_0_label)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it from the class
+        datetime.datetime: UtcTime(),
+        dict[str, Any]: JSON(),
+        list[Any]: JSON(),
+        list[str]: JSON(),
+        bytes: LargeBinary(),
+        str: Text(),
+    }
+
+
+Id = Annotated[int, mapped_column(primary_key=True)]
+AssignmentId = Annotated[int, mapped_column(ForeignKey("study_assignments.id"), index=True)]
+AccountId = Annotated[int, mapped_column(ForeignKey("accounts.id"), index=True)]
+Name = Annotated[str, mapped_column(String(128))]
+Sha256 = Annotated[str, mapped_column(String(64))]
+BigNumber = Annotated[int, mapped_column(BigInteger)]
 
 Division = Literal["hidden", "replayed"]
 SubmissionState = Literal[
@@ -357,3 +423,133 @@ class RemoteTrial(Base):
     finished_at: Mapped[datetime.datetime | None]
     attempt: Mapped[EntryAttempt] = relationship(back_populates="remote_trials")
     rule: Mapped[SeasonRule] = relationship()
+
+
+# -- studies and games ----------------------------------------------------------------------------
+
+
+class Study(Base):
+    """A study with its plan; ``invitation`` is the hash of the key in the invitation's address."""
+
+    __tablename__ = "studies"
+    id: Mapped[Id]
+    account_id: Mapped[AccountId]
+    name: Mapped[Name] = mapped_column(unique=True)
+    title: Mapped[str]
+    consent: Mapped[str]
+    plan: Mapped[dict[str, Any]]
+    invitation: Mapped[Sha256] = mapped_column(unique=True)
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    closes_at: Mapped[datetime.datetime | None]
+    assignments: Mapped[list[StudyAssignment]] = relationship(back_populates="study")
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the study takes no more participants."""
+        return self.closes_at is not None and self.closes_at <= now()
+
+
+class StudyAssignment(Base):
+    """A player of a study by pseudonym, with the assigned list of the plan.
+
+    ``key`` is the hash of the key in the player's browser, which leads back to the study. A player
+    for whom a personal link was made has no list before the consent. ``identity`` is the hash of
+    the recruiter's identifier of the player; ``identifiers`` are stored as received, and exported
+    only on request. ``step`` counts the pages after the consent. ``ending`` is ``finished``,
+    ``left`` or ``screened out``, and empty before the end. ``browser`` and ``device``
+    are names such as ``Firefox 128`` and ``phone``.
+    """
+
+    __tablename__ = "study_assignments"
+    __table_args__ = tuple(UniqueConstraint("study_id", name) for name in ("player", "identity"))
+    id: Mapped[Id]
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    key: Mapped[Sha256] = mapped_column(unique=True)
+    player: Mapped[Name]
+    rule_list: Mapped[Name]
+    n_played: Mapped[int] = mapped_column(default=0)
+    consented_at: Mapped[datetime.datetime | None]
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    finished_at: Mapped[datetime.datetime | None]
+    identity: Mapped[Sha256 | None]
+    identifiers: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    step: Mapped[int] = mapped_column(default=0)
+    ending: Mapped[str] = mapped_column(String(16), default="")
+    completion_code: Mapped[Name] = mapped_column(default="")
+    excluded_at: Mapped[datetime.datetime | None]
+    browser: Mapped[Name | None]
+    device: Mapped[Name | None]
+    study: Mapped[Study] = relationship(back_populates="assignments")
+    games: Mapped[list[PlaySession]] = relationship(back_populates="assignment")
+
+    @property
+    def points(self) -> int:
+        """Points of all games."""
+        return sum(int(game.settings.get("points", 0)) for game in self.games)
+
+
+class StudyAnswer(Base):
+    """A player's answer: to a quiz, to a final question, or a guess after a board of a series.
+
+    Series and board (``episode``) count from 0.
+    """
+
+    __tablename__ = "study_answers"
+    id: Mapped[Id]
+    assignment_id: Mapped[AssignmentId]
+    page: Mapped[str] = mapped_column(String(16))
+    name: Mapped[Name]
+    text: Mapped[str]
+    series: Mapped[int | None]
+    episode: Mapped[int | None]
+    confidence: Mapped[int | None]
+    at: Mapped[datetime.datetime] = mapped_column(default=now)
+
+
+class PlaySession(Base):
+    """A game of one person on one rule.
+
+    ``key`` is the hash of the key in the browser; the game of a study is found by its player's.
+    """
+
+    __tablename__ = "play_sessions"
+    id: Mapped[Id]
+    key: Mapped[Sha256] = mapped_column(unique=True)
+    assignment_id: Mapped[AssignmentId | None]
+    season_rule_id: Mapped[int | None] = mapped_column(ForeignKey("season_rules.id"), index=True)
+    rule: Mapped[Name]
+    series: Mapped[int] = mapped_column(default=0)
+    seed: Mapped[BigNumber]
+    board: Mapped[dict[str, Any]]
+    settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    state: Mapped[str] = mapped_column(String(16), default="playing")
+    n_episodes: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    finished_at: Mapped[datetime.datetime | None]
+    assignment: Mapped[StudyAssignment | None] = relationship(back_populates="games")
+
+
+class PlayAttempt(Base):
+    """One attempt of a person; only the first of an episode has the ``board``.
+
+    A pick has no bucket. The ``client`` times are measured by the player's own clock.
+    """
+
+    __tablename__ = "play_attempts"
+    __table_args__ = (UniqueConstraint("session_id", "episode", "number"),)
+    id: Mapped[Id]
+    session_id: Mapped[int] = mapped_column(ForeignKey("play_sessions.id"), index=True)
+    episode: Mapped[int]
+    number: Mapped[int]
+    cell: Mapped[int | None]
+    bucket: Mapped[int | None]
+    outcome: Mapped[int]
+    finish: Mapped[int]
+    board: Mapped[bytes | None] = mapped_column(LargeBinary)
+    at: Mapped[datetime.datetime] = mapped_column(default=now)
+    reaction_ms: Mapped[int | None]
+    client_touch_ms: Mapped[int | None]
+    client_action_ms: Mapped[int | None]
+    client_away_ms: Mapped[int | None]
+    client_animation_ms: Mapped[int | None]

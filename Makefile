@@ -27,7 +27,7 @@ frameworks: $(VENV)/frameworks/.installed
 
 PAGE := tests/docs/test_code_blocks.py::test_the_code_of_a_page_runs_and_prints_what_the_page_says
 FRAMEWORKS := packages/gohr/tests/integrations packages/gohr/src/gohr/integrations \
-	packages/gohr/tests/learners/external packages/gohr/tests/learners/test_registry.py \
+	$(foreach name,process sb3 registry,packages/gohr/tests/learners/test_$(name).py) \
 	$(foreach page,training-pettingzoo training-torch,'$(PAGE)[gohr/$(page).md]')
 
 lint: $(VENV)/.dev

@@ -91,7 +91,7 @@ EXCEPTIONS: dict[str, str] = {
     "gohr.game.jax.program_tables": "tables of conditions, entry by entry",
     "gohr.game.jax.transition": "an attempt of the kernel without the new board behind it",
     "gohr.game.piece_matching": "conditions on pieces, with any values in memory",
-    "gohr.learners.external.sb3_env": "what an algorithm is shown, where none is installed",
+    "gohr.learners.sb3": "what an algorithm is shown, where none is installed",
     "gohr.learners.linear_models": "the features that dense copies of the learners count with",
     "gohr.rules.expressions": "the arithmetic of conditions, value by value",
     "gohr.rules.variables": "what a condition may be, for any condition",

@@ -201,7 +201,7 @@ def test_a_class_and_an_instance_are_what_their_settings_say():
     (entry,) = config(instance).learners
     assert (entry.name, entry.params) == ("Here", {"bucket": 2})
     assert isinstance(make_learner(Here, DEFAULT_SPEC, rng=np.random.default_rng(0)), Here)
-    with pytest.raises(ConfigError, match="bucket: expected a number from 0 to 3, found 7"):
+    with pytest.raises(ConfigError, match="bucket: expected a whole number from 0 to 3, found 7"):
         config({"kind": f"{__name__}:Here", "bucket": 7})
 
     class Local(Here):

@@ -143,7 +143,7 @@ class TrialAttempts:
     @property
     def p0(self) -> Floats:
         """Chance of success at each attempt of a player who attempts any piece at random."""
-        from gohr.learners.chance import chance_of_success
+        from gohr.learners.fixed_players import chance_of_success
 
         chances = self.log.p0
         if chances is None:
@@ -156,7 +156,7 @@ class TrialAttempts:
         Both are for a player who believes the rules that agree with the replies so far; NaN where
         no rule does.
         """
-        from gohr.learners.ideal.regret import regret
+        from gohr.learners.ideal import regret
 
         found = regret(self.log, board_spec=self.board_spec)
         return found.informative[self._counted], found.expected[self._counted]

@@ -15,7 +15,7 @@ from gnomon.errors import check_word
 from gohr.experiments.config.config_entries import RuleEntry
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
 from gohr.game.outcomes import ACCEPTED, IN_PROGRESS
-from gohr.learners.frugal_kernel import note_failure
+from gohr.learners.fixed_players import note_failure
 from gohr.people.mastery import TARGET_STREAK
 from gohr.playing import Observation, Transition, TrialLog, play, replay_log
 

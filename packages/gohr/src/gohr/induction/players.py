@@ -26,7 +26,7 @@ from gohr.playing import Observation, TrialInPlay, TrialLog, play
 from gohr.rules.parser import parse
 
 if TYPE_CHECKING:
-    from gohr.learners.ideal.belief import Belief
+    from gohr.learners.belief import Belief
 
 _Codes = npt.NDArray[np.uint8]
 
@@ -48,7 +48,7 @@ def ideal_conclusion(
     Returns
     -------
     Conclusion or None
-        None if no rule of the observer's space (:mod:`gohr.learners.ideal`) agrees with the
+        None if no rule of the observer's space (:class:`gohr.learners.Ideal`) agrees with the
         evidence.
 
     Examples

@@ -1,21 +1,56 @@
 """Fixed players, which learn nothing: at random, without repeating a failure, and perfect.
 
 The uniform player is the lower reference, the frugal one shows the value of memory alone, and the
-player that is shown the rule is the upper reference.
+player that is shown the rule is the upper reference. A permissive rule leads to few errors, so an
+error rate is to be compared with the chance of success of the first two on the same boards.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Literal, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
+from numba import njit
 
-from gohr.game.board import N_BUCKETS, N_CELLS
-from gohr.learners.base import Learner
-from gohr.learners.compiled import CompiledLearner
-from gohr.learners.uniform_numbers import Draws
-from gohr.playing import Observation, Transition
+from gnomon.errors import check_word
+from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
+from gohr.learners.base import CompiledLearner, Learner, UniformNumbers
+from gohr.playing import Observation, Transition, TrialLog, replay_log
+from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
+from gohr.rules.syntax import RuleSet
+
+_Failed: TypeAlias = npt.NDArray[np.bool_]
+
+
+@njit(cache=True)
+def _choose_uniform(player: int, codes: Codes, last: int, draws: Draws, at: int) -> int:
+    """Choose any attempt on an occupied cell; -1 if there is none."""
+    n_pieces = 0
+    for cell in range(36):
+        n_pieces += codes[cell] > 0
+    if n_pieces == 0:
+        return -1
+    k = int(draws[at, 0] * (4 * n_pieces))
+    cell = -1
+    seen = -1
+    while seen < k >> 2:
+        cell += 1
+        seen += codes[cell] > 0
+    return 4 * cell + (k & 3)
+
+
+@njit(cache=True)
+def _learn_nothing(player: int, made: Made, codes: Codes, draws: Draws, at: int) -> None:
+    """Learn nothing."""
+
+
+@njit(cache=True, nogil=True)
+def _play_uniform(player: int, plays_on: bool, trial: OpenTrial, draws: Draws) -> None:
+    """Play boards by the common loop."""
+    play_boards(_choose_uniform, _learn_nothing, player, plays_on, trial, draws)
 
 
 @final
@@ -37,11 +72,56 @@ class Uniform(CompiledLearner):
     ([9, 9, 9], [1, 1, 1])
     """
 
-    functions: ClassVar[str] = "gohr.learners.uniform_kernel"
+    functions: ClassVar = (_choose_uniform, _learn_nothing, _play_uniform)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._begin(0, n_draws=1)
+
+
+@njit(cache=True)
+def _choose_frugal(failed: _Failed, codes: Codes, last: int, draws: Draws, at: int) -> int:
+    """Choose any attempt on an occupied cell that has not failed; -1 if there is none."""
+    n_open = 0
+    for action in range(144):
+        n_open += (codes[action >> 2] > 0) & (not failed[action])
+    if n_open == 0:
+        return -1
+    k = int(draws[at, 0] * n_open)
+    action = -1
+    seen = -1
+    while seen < k:
+        action += 1
+        seen += (codes[action >> 2] > 0) & (not failed[action])
+    return action
+
+
+@njit(cache=True)
+def _learn_failures(failed: _Failed, made: Made, codes: Codes, draws: Draws, at: int) -> None:
+    """Remember a failure until the board changes."""
+    outcome = int(np.int64(made.outcome))  # as Python hands it over
+    note_failure(failed, made.action, outcome, made.terminated or made.truncated)
+
+
+@njit(cache=True)
+def note_failure(failed: _Failed, action: int, outcome: int, over: bool) -> None:
+    """Mark what an outcome rules out until the board changes.
+
+    A denied attempt rules out itself, and a piece that cannot be moved its four attempts.
+    """
+    if over or outcome == ACCEPTED:
+        failed[:] = False
+    elif outcome == DENIED:
+        failed[action] = True
+    elif outcome == IMMOVABLE:
+        for bucket in range(4):
+            failed[(action & ~3) + bucket] = True
+
+
+@njit(cache=True, nogil=True)
+def _play_frugal(failed: _Failed, plays_on: bool, trial: OpenTrial, draws: Draws) -> None:
+    """Play boards by the common loop."""
+    play_boards(_choose_frugal, _learn_failures, failed, plays_on, trial, draws)
 
 
 @final
@@ -52,9 +132,8 @@ class Frugal(CompiledLearner):
     A denied attempt is not made again, and a piece that cannot be moved is left alone; all this is
     forgotten with each accepted attempt, which changes the board. It has no knowledge of the rule,
     but needs on average only ``(N + 1) / (G + 1)`` attempts to move a piece when ``G`` of ``N``
-    attempts are permitted, where :class:`gohr.learners.Uniform` needs ``N / G``. Its chance of
-    success at each attempt of another learner is in :mod:`gohr.learners.chance`. Every attempt uses
-    one uniform number.
+    attempts are permitted, where :class:`gohr.learners.Uniform` needs ``N / G``. Every
+    attempt uses one uniform number.
 
     References
     ----------
@@ -72,7 +151,7 @@ class Frugal(CompiledLearner):
     True
     """
 
-    functions: ClassVar[str] = "gohr.learners.frugal_kernel"
+    functions: ClassVar = (_choose_frugal, _learn_failures, _play_frugal)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,7 +182,7 @@ class RulePlayer(Learner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._draws = Draws(1, rng=self.rng)
+        self._draws = UniformNumbers(1, rng=self.rng)
 
     def act(self, observation: Observation) -> int:
         """Choose any attempt that the rule permits.
@@ -122,3 +201,59 @@ class RulePlayer(Learner):
 
     def observe(self, transition: Transition) -> None:
         """Learn nothing: there is nothing left to learn."""
+
+
+def chance_of_success(
+    rule_set: RuleSet,
+    log: TrialLog,
+    *,
+    player: Literal["random", "frugal"] = "random",
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> npt.NDArray[np.float64]:
+    """Return p0, the chance of success at each attempt for a player without knowledge.
+
+    The trial is replayed under its rule. Where the rule is hidden, so must these numbers be.
+
+    Parameters
+    ----------
+    rule_set : RuleSet
+        The rule that the trial was played on.
+    log : TrialLog
+        Any learner's trial.
+    player : {"random", "frugal"}
+        The player attempts each bucket for each piece with equal probability, or leaves out the
+        attempts that failed since the board last changed.
+    board_spec : BoardSpec
+        Gives the palettes that the codes index.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n_rows,)
+        A number for each row of the log, between 0 and 1; 0 where a board was already cleared.
+
+    Raises
+    ------
+    ValueError
+        If the player is neither, or the log was not played under this rule.
+
+    References
+    ----------
+    The reference system's p0 for the players COMPLETELY_RANDOM and MCP1.
+
+    Examples
+    --------
+    >>> from gohr.game import draw_boards
+    >>> from gohr import play
+    >>> from gohr.learners import Uniform
+    >>> from gohr.rules import parse
+    >>> rule, rng = parse("(*,*,*,*,[0,2])"), np.random.default_rng(0)
+    >>> log = play(draw_boards(5, rng=rng), Uniform(rng=rng), rule)
+    >>> set(chance_of_success(rule, log).tolist())
+    {0.5}
+    """
+    check_word("player", player, ("random", "frugal"))
+    found = replay_log(log, rule_set, board_spec=board_spec)
+    possible = N_BUCKETS * found.n_pieces - (found.n_failed if player == "frugal" else 0)
+    chance = np.zeros(len(possible))
+    np.divide(found.n_permitted, possible, out=chance, where=possible > 0)
+    return chance

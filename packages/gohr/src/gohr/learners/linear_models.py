@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gohr.game.board import N_BUCKETS
-from gohr.learners.compiled import CompiledLearner
+from gohr.learners.base import CompiledLearner
 
 
 class LinearLearner(CompiledLearner):

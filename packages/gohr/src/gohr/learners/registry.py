@@ -1,27 +1,35 @@
-"""The kinds of learners: those of Gnomon, those that other packages register, and one's own.
+"""The kinds of learners and their settings: built in, registered by packages, and your own.
 
-A kind is a name of :func:`available_learners`, or the location of your own class:
+A kind is a name of :func:`available_learners`, or the location of your own class,
 ``"package.module:Class"``. Another package registers a kind by an entry point of the group
 ``gohr.learners``, whose value is of that form too.
+
+The parameters of a learner's class are its settings, apart from the board specification and the
+random generator. The class alone declares them: a type (``bool``, ``int``, ``float``, ``str``, or a
+``Literal`` of words; ``| None`` if it may be left open), a default, a :class:`Range` within
+``Annotated``, and a description in the docstring's section "Parameters".
 """
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import math
+import re
 import sys
+import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module, metadata
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import MappingProxyType, NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 
 from gnomon.errors import GnomonError, UnknownNameError, visible
 from gnomon.results import Results, Row, generator
 from gohr.errors import ConfigError
-from gohr.learners.settings import LearnerField, settings_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,49 +37,186 @@ if TYPE_CHECKING:
     from gohr.game.board import BoardSpec
     from gohr.learners.base import Learner
 
-#: The group of entry points by which other packages register learners.
-GROUP = "gohr.learners"
-
 # Location of each kind, loaded on first use.
 _BUILT_IN = {
     "uniform": "gohr.learners.fixed_players:Uniform",
     "frugal": "gohr.learners.fixed_players:Frugal",
     "rule_player": "gohr.learners.fixed_players:RulePlayer",
-    "process": "gohr.learners.external.process:Process",
+    "process": "gohr.learners.process:Process",
     "reinforce": "gohr.learners.reinforce:Reinforce",
-    "sb3": "gohr.learners.external.sb3:StableBaselines",
+    "sb3": "gohr.learners.sb3:StableBaselines",
     "tabular_q": "gohr.learners.tabular_q:TabularQ",
-    "ideal": "gohr.learners.ideal.learner:Ideal",
+    "ideal": "gohr.learners.ideal:Ideal",
     "linear_dqn": "gohr.learners.linear_dqn:LinearDQN",
 }
+#: Most seconds of patience: eleven days, which locks and sockets can still count.
+LONGEST_S = 1e6
+_LARGEST = 1e300
+_TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+#: Keys of a learner's table in a config file that are not settings.
+_RESERVED = ("kind", "name", "grid", "version", "reveal")
+
+
+# -- settings --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The finite numbers that a setting may be.
+
+    Parameters
+    ----------
+    least, most : float
+        The bounds, which are included.
+    open_below : bool
+        Whether ``least`` itself is excluded.
+
+    Examples
+    --------
+    >>> 2.0 in Range(0.0, 1.0), str(Range(0.0, 1.0))
+    (False, 'from 0 to 1')
+    """
+
+    least: float = -math.inf
+    most: float = math.inf
+    open_below: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        is_low = value < self.least or (self.open_below and value == self.least)
+        return math.isfinite(value) and not is_low and value <= self.most
+
+    def __str__(self) -> str:
+        if math.isinf(self.least):
+            return "that is finite"
+        if math.isinf(self.most):
+            return f"{'above' if self.open_below else 'of at least'} {self.least:g}"
+        if self.open_below:
+            return f"above {self.least:g} and at most {self.most:,.15g}"
+        return f"from {self.least:g} to {self.most:,.15g}"
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerField:
+    """A setting of a kind of learner; without a default it is needed, unless ``optional``."""
+
+    name: str
+    type: type
+    default: bool | int | float | str | None
+    choices: tuple[str, ...] = ()
+    range: Range | None = None
+    meaning: str = ""
+    optional: bool = False
+
+    @property
+    def expected(self) -> str:
+        """Possible values, in words that complete "expected ..."."""
+        if self.choices:
+            return " or ".join(map(repr, self.choices))
+        return _TYPES[self.type] + ("" if self.range is None else f" {self.range}")
+
+    def read(self, value: object) -> bool | int | float | str | None:
+        """Return a value with the type of this field; raise ConfigError for any other value."""
+        found: bool | int | float | str
+        match value:
+            case None if self.optional:
+                return None
+            case bool() if self.type is bool:
+                return value
+            case bool():
+                pass
+            case int() if self.type is int and self.allows(value):
+                return value
+            case int() | float() if self.type is float and abs(value) <= _LARGEST:
+                found = float(value)
+                if self.allows(found):
+                    return found
+            case str() if self.type is str and self.allows(value):
+                return value
+        raise ConfigError(self.complaint(value))
+
+    def allows(self, value: Any) -> bool:
+        """Return whether a value of the right type is in range, or one of the choices."""
+        if value is None and self.optional:
+            return True
+        in_range = self.range is None or value in self.range
+        return in_range and (not self.choices or value in self.choices)
+
+    def complaint(self, value: object) -> str:
+        """Return what is wrong with a value."""
+        return f"{self.name}: expected {self.expected}, found {value!r}"
+
+
+def check_settings(learner: Any) -> None:
+    """Raise ValueError if a setting that a learner keeps under its name is out of range."""
+    for name, declared in settings_of(learner.__class__).items():
+        if hasattr(learner, name) and not declared.allows(value := getattr(learner, name)):
+            raise ValueError(declared.complaint(value))
+
+
+@cache
+def settings_of(learner: Any) -> Mapping[str, LearnerField]:
+    """Return the settings that the class of a learner declares, by name."""
+    meanings = _meanings(inspect.getdoc(learner) or "")
+    owner = next(base for base in learner.__mro__ if "__init__" in vars(base))
+    # The fields of a dataclass are in the namespace of the class that has them.
+    annotated = learner if "__dataclass_params__" in vars(owner) else vars(owner)["__init__"]
+    hints = typing.get_type_hints(annotated, include_extras=True)
+    fields = [
+        _field(p, hints.get(p.name), meanings.get(p.name, ""))
+        for p in list(inspect.signature(learner).parameters.values())[1:]
+        if p.name != "rng" and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    return MappingProxyType({field.name: field for field in fields})
+
+
+def _field(parameter: inspect.Parameter, hint: Any, meaning: str) -> LearnerField:
+    """Describe a parameter by its annotation, or else by its default."""
+    name = parameter.name
+    default = None if parameter.default is parameter.empty else parameter.default
+    within: Range | None = None
+    choices: tuple[Any, ...] = ()
+    optional = get_origin(hint) is UnionType or get_origin(hint) is Union
+    if optional:
+        parts = [part for part in get_args(hint) if part is not NoneType]
+        hint = parts[0] if len(parts) == 1 else hint
+    if get_origin(hint) is Annotated:
+        hint, *extras = get_args(hint)
+        within = next((extra for extra in extras if isinstance(extra, Range)), None)
+    if get_origin(hint) is Literal:
+        hint, choices = str, get_args(hint)
+    found = type(default) if hint is None else hint
+    if found not in _TYPES or not all(isinstance(choice, str) for choice in choices):
+        shown = found.__name__ if isinstance(found, type) else found
+        expected = "expected a bool, int, float, str or a Literal of words"
+        raise ConfigError(f"setting {name!r}: {expected}; found {shown}")
+    if name in _RESERVED:
+        raise ConfigError(f"setting {name!r}: a config file means something else by this name")
+    return LearnerField(name, found, default, choices, within, meaning, optional)
+
+
+_ENTRY = re.compile(r"^(\w+(?:, \w+)*) *:[^\n]*\n((?:[ \t]+\S[^\n]*(?:\n|$)|[ \t]*\n)+)", re.M)
+
+
+def _meanings(doc: str) -> dict[str, str]:
+    """Return the descriptions in the section "Parameters" of a docstring, each on one line."""
+    _, _, rest = doc.partition("Parameters\n----------\n")
+    section = re.split(r"\n\n\w[\w ]*\n-{3,}\n", rest)[0]
+    return {
+        name: " ".join(text.split())
+        for names, text in _ENTRY.findall(section)
+        for name in names.split(", ")
+    }
+
+
+# -- kinds -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class LearnerKind:
-    """A kind of learner, for a list of them.
+    """A kind of learner: the first sentence of its docstring, and its settings.
 
-    Parameters
-    ----------
-    kind : str
-        Name in a config file.
-    name : str
-        Name of its class.
-    origin : str
-        ``"built-in"``, ``"entry point"`` or ``"own"``.
-    version : str or None
-        Version of a learner that is not built in (:func:`learner_version`).
-    reveal : bool
-        Whether it is shown what the rule permits.
-    description : str
-        The first sentence of its docstring.
-    settings : tuple of LearnerField
-        In the order of its class.
-
-    Examples
-    --------
-    >>> [kind] = learner_kinds("uniform")
-    >>> kind.name, kind.origin, kind.reveal
-    ('Uniform', 'built-in', False)
+    ``origin`` is ``"built-in"``, ``"entry point"`` or ``"own"``; ``reveal`` is whether it is shown
+    what the rule permits.
     """
 
     kind: str
@@ -83,13 +228,14 @@ class LearnerKind:
     settings: tuple[LearnerField, ...]
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON; a type is its name."""
+        """Return the fields as a mapping fit for JSON."""
         settings = [
-            asdict(field)
-            | {
+            {
+                "name": field.name,
                 "type": field.type.__name__,
-                "choices": list(field.choices),
-                "range": None if field.range is None else field.range.expected,
+                "default": field.default,
+                "expected": field.expected,
+                "meaning": field.meaning,
             }
             for field in self.settings
         ]
@@ -97,13 +243,7 @@ class LearnerKind:
 
 
 class LearnerKinds(Results[LearnerKind]):
-    """Kinds of learners, as a table of one line each; a single one with its settings.
-
-    Examples
-    --------
-    >>> {kind.kind for kind in learner_kinds()} >= {"uniform", "linear_dqn"}
-    True
-    """
+    """Kinds of learners, as a table of one line each; a single one with its settings."""
 
     columns: ClassVar[tuple[str, ...]] = ("kind", "origin", "description")
 
@@ -112,8 +252,7 @@ class LearnerKinds(Results[LearnerKind]):
         """The description, if it is a single kind."""
         if not self._is_one:
             return None
-        kind = self[0]
-        return f"{kind.kind} ({kind.origin}): {kind.description}"
+        return f"{self[0].kind} ({self[0].origin}): {self[0].description}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -127,8 +266,8 @@ class LearnerKinds(Results[LearnerKind]):
         return [
             {
                 "setting": field.name,
-                "default": _in_words(field.default, optional=field.optional),
-                "expected": _expected(field),
+                "default": _default_words(field),
+                "expected": field.expected,
                 "meaning": field.meaning,
             }
             for field in self[0].settings
@@ -142,15 +281,10 @@ class LearnerKinds(Results[LearnerKind]):
         return list(rows[0]) if rows else []
 
 
-def _in_words(default: object, *, optional: bool) -> str:
-    if default is None:
-        return "left open" if optional else "needed"
-    return str(default).lower() if isinstance(default, bool) else str(default)
-
-
-def _expected(field: LearnerField) -> str:
-    """Return what a setting may be, range included."""
-    return field.expected if field.range is None else f"{field.expected} {field.range.expected}"
+def _default_words(field: LearnerField) -> str:
+    if field.default is None:
+        return "left open" if field.optional else "needed"
+    return str(field.default).lower() if field.type is bool else str(field.default)
 
 
 def available_learners() -> tuple[str, ...]:
@@ -197,9 +331,8 @@ def learner_kind(kind: str) -> LearnerKind:
     origin = "built-in" if kind in _BUILT_IN else "own" if ":" in kind else "entry point"
     sentence = " ".join((inspect.getdoc(learner) or "").partition("\n\n")[0].split())
     fields = tuple(_fields_of(kind).values())
-    return LearnerKind(
-        kind, learner.__name__, origin, learner_version(kind), learner.reveal, sentence, fields
-    )
+    version = None if kind in _BUILT_IN else _version(learner)
+    return LearnerKind(kind, learner.__name__, origin, version, learner.reveal, sentence, fields)
 
 
 def _fields_of(kind: str) -> Mapping[str, LearnerField]:
@@ -214,11 +347,7 @@ def _fields_of(kind: str) -> Mapping[str, LearnerField]:
 
 
 def kind_of(learner: type[Learner]) -> str:
-    """Return the kind of a class in an experiment.
-
-    Raises ConfigError if other processes could not find the class: it must be at the top level of
-    its module.
-    """
+    """Return the kind of a class; raise ConfigError if other processes could not find the class."""
     place = f"{learner.__module__}:{learner.__qualname__}"
     if "<locals>" in place:
         raise ConfigError(f"learner {place}: expected a class at the top of a module")
@@ -238,7 +367,7 @@ def is_shown_the_rule(kind: str) -> bool:
     (True, False)
     """
     if kind in _BUILT_IN:
-        return bool(_learner_class(kind).reveal)
+        return kind == "rule_player"
     module, _, name = kind.partition(":")
     try:
         learner = attrgetter(name)(sys.modules[module])
@@ -249,20 +378,12 @@ def is_shown_the_rule(kind: str) -> bool:
 
 def plays_alone(kind: str) -> bool:
     """Return whether a kind is built in and needs no program, server or other package."""
-    place = _BUILT_IN.get(kind, ".external.")
-    return ".external." not in place
+    return kind in _BUILT_IN and kind not in ("process", "sb3")
 
 
 @cache
-def learner_version(kind: str) -> str | None:
-    """Return the version of a learner that is not built in; None for those that are.
-
-    That of the installed package that it belongs to, or else the hash of the file of its class;
-    Also None if the file does not exist, as in a notebook.
-    """
-    if kind in _BUILT_IN:
-        return None
-    learner = _learner_class(kind)
+def _version(learner: type) -> str | None:
+    """Return the version of a class's package, or else the hash of its file if it has one."""
     package = learner.__module__.partition(".")[0]
     for distribution in metadata.packages_distributions().get(package, ()):
         return f"{distribution} {metadata.version(distribution)}"
@@ -320,7 +441,7 @@ def make_learner(
                 raise UnknownNameError("field", name, fields)
         values = {name: fields[name].read(value) for name, value in settings.items()}
         for name, field in fields.items():
-            if field.is_needed and name not in values:
+            if field.default is None and not field.optional and name not in values:
                 raise ConfigError(f"{name}: expected {field.expected}, and found nothing")
         made = _learner_class(kind)
         learner: Learner = made(board_spec, rng=generator(rng), **values)
@@ -337,7 +458,7 @@ def make_learner(
 @cache
 def _registered() -> dict[str, str]:
     """Return the kinds that other packages register, each with the place of its class."""
-    found = metadata.entry_points(group=GROUP)
+    found = metadata.entry_points(group="gohr.learners")
     return {point.name: point.value for point in found if point.name not in _BUILT_IN}
 
 
@@ -356,10 +477,7 @@ def _learner_class(kind: str) -> Any:
 
 @cache
 def _own_class(kind: str, module: str, name: str) -> Any:
-    """Load a class from a module outside Gnomon.
-
-    It is also looked for in the current directory, after the installed modules.
-    """
+    """Load a class of an installed module, or else of one in the current directory."""
     from gohr.learners.base import Learner
 
     if "" not in sys.path:

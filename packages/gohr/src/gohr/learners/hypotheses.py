@@ -1,11 +1,8 @@
 """Rules that an ideal learner thinks possible: families of rule texts, made from their elements.
 
-Each family varies one element of the rule language while the rest stays as plain as can be. The
-families contain the rules of the templates of :mod:`gohr.rules.templates` and more; the library is
-added to them, so that every rule of :func:`gohr.rules.catalogue.available_rules` is among the
-hypotheses.
-
-All hypotheses compiled, with their prior, ready to be played side by side.
+Each family varies one element of the rule language while the rest stays simple. The families
+contain the rules of the templates of :mod:`gohr.rules.templates` and more, and the library is added
+to them. All hypotheses are compiled, with their prior, to be played side by side.
 """
 
 from __future__ import annotations
@@ -36,8 +33,7 @@ _MOST_NAMES = 4
 class Hypothesis:
     """A rule that might be the hidden one.
 
-    ``family`` is one of `FAMILIES`; ``lines`` has the atoms of each rule line, none for a rule of
-    the library, whose ``name`` is its own; that of others is the text in one line.
+    ``lines`` has the atoms of each rule line, none for a rule of the library.
     """
 
     family: str
@@ -50,24 +46,13 @@ _Lines = tuple[tuple[str, ...], ...]
 _Generator = Callable[[Sequence[str], Sequence[str]], Iterator[_Lines]]
 
 
-def hypotheses_of(board_spec: BoardSpec) -> Iterator[Hypothesis]:
-    """Yield the hypotheses about boards of these palettes, family after family, each text once.
-
-    Raises ValueError if there are more than four shapes or colours.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> spec = gohr.BoardSpec(pieces=3, shapes=2, colors=1, shape_palette=("STAR", "TRIANGLE"))
-    >>> next(hypotheses_of(spec)).family
-    'library'
-    """
+def _hypotheses_of(board_spec: BoardSpec) -> Iterator[Hypothesis]:
+    """Yield the hypotheses about boards of these palettes, family after family, each text once."""
     shapes = tuple(name.lower() for name in board_spec.shape_palette)
     colors = tuple(name.lower() for name in board_spec.color_palette)
-    check_palettes(board_spec)
     for name in available_rules():
         yield Hypothesis("library", (), name, load_rule_text(name))
-    for family, (_, generator) in _GENERATORS.items():
+    for family, generator in _FAMILIES.items():
         seen: set[_Lines] = set()
         for lines in generator(shapes, colors):
             if lines not in seen:
@@ -152,19 +137,23 @@ def _each(kind: str, names: Sequence[str], choices: Sequence[str]) -> Iterator[_
 
 
 def _shape(shapes: Sequence[str], _: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which each shape has a bucket."""
     yield from _each("shape", shapes, _BUCKETS)
 
 
 def _color(_: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which each colour has a bucket."""
     yield from _each("color", colors, _BUCKETS)
 
 
 def _pairs(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which each shape, or each colour, has two buckets."""
     yield from _each("shape", shapes, _PAIRS)
     yield from _each("color", colors, _PAIRS)
 
 
 def _shape_and_color(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules of two groups of shapes by two of colours, with a bucket for each."""
     for by_shape, by_color in itertools.product(_splits(shapes), _splits(colors)):
         for b in itertools.product(_BUCKETS, repeat=4):
             rows, columns = b[:2] != b[2:], b[::2] != b[1::2]
@@ -176,17 +165,20 @@ def _shape_and_color(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_
 
 
 def _place(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules that divide the board in two, each part with some buckets."""
     for (inside, outside), (a, b) in itertools.product(_PLACES, itertools.permutations(_SETS, 2)):
         yield ((_atom(a, cells=inside), _atom(b, cells=outside)),)
 
 
 def _quadrant(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which each quadrant has a bucket, or some at fixed steps from it."""
     yield from _each("cells", _QUADRANTS, _BUCKETS)
     for steps in _SETS:
         yield ((_atom(f"Nearby+{steps}"),),)
 
 
 def _feature_and_place(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which a name and a part of the board choose between two buckets."""
     features = [("shape", *s) for s in _splits(shapes)] + [("color", *c) for c in _splits(colors)]
     for (kind, yes, no), places in itertools.product(features, _PLACES):
         if yes.startswith("[") and no.startswith("["):
@@ -204,6 +196,7 @@ def _feature_and_place(shapes: Sequence[str], colors: Sequence[str]) -> Iterator
 
 
 def _order(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which cells give the order, and some buckets are allowed."""
     targets = [*_SETS, *(f"Nearby+{steps}" for steps in _SETS)]
     for order, target in itertools.product(BUILT_IN_ORDERS, targets):
         yield ((_atom(target, cells=order),),)
@@ -218,6 +211,7 @@ _BACKWARDS = {
 
 
 def _backwards(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules that go row by row or column by column from the bottom."""
     for (name, definition), target in itertools.product(_BACKWARDS.items(), _TARGETS):
         yield (definition,), (_atom(target, cells=name),)
 
@@ -231,16 +225,19 @@ def _turns(cycles: Iterable[tuple[str, ...]]) -> Iterator[_Lines]:
 
 
 def _cycle(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which one to four buckets take turns."""
     for n in range(1, 5):
         yield from _turns(itertools.product(_BUCKETS, repeat=n))
 
 
 def _cycle_of_sets(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which two or three sets of buckets take turns."""
     yield from _turns(itertools.product(_SETS, repeat=2))
     yield from _turns(itertools.product(_PAIRS, repeat=3))
 
 
 def _step(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules of fixed steps from the last bucket, of all or of that colour or shape."""
     for start, steps in itertools.product((_ANYWHERE, *_BUCKETS), _SETS):
         yield (_atom(start, count="1"),), (_atom(f"p+{steps}"),)
     for variable, steps in itertools.product(("p", "pc", "ps"), _SETS):
@@ -248,6 +245,7 @@ def _step(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
 
 
 def _count(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which buckets take turns after one to five pieces each."""
     for n, turns in itertools.product("1234", itertools.permutations(_BUCKETS)):
         yield tuple((_atom(b, count=n),) for b in turns)
     for n, m in itertools.product("12345", repeat=2):
@@ -265,6 +263,7 @@ def _one_first(kind: str, splits: Iterable[tuple[str, str]]) -> Iterator[_Lines]
 
 
 def _priority(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which some shapes, colours, pieces or parts of the board go first."""
     for kind, names in (("shape", shapes), ("color", colors)):
         for turns, target in itertools.product(itertools.permutations(names), _TARGETS):
             yield tuple((_atom(target, **{kind: name}),) for name in turns)
@@ -286,10 +285,12 @@ def _to_buckets(names: Mapping[str, Sequence[str]], count: str) -> Iterator[_Lin
 
 
 def _priority_and_bucket(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which shapes, or colours, go in an order, each to its own bucket."""
     yield from _to_buckets({"shape": shapes, "color": colors}, "*")
 
 
 def _turn(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules in which shapes, or colours, take turns with a piece each."""
     yield from _to_buckets({"shape": shapes, "color": colors}, "1")
     for kind, names in (("shape", shapes), ("color", colors)):
         for turns in itertools.permutations(names):
@@ -298,50 +299,26 @@ def _turn(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
                 yield tuple((f"(count:1, {kind}:{name}, postpos:{order})",) for name in turns)
 
 
-_GENERATORS: Mapping[str, tuple[str, _Generator]] = MappingProxyType(
+#: The families, beside the library.
+_FAMILIES: Mapping[str, _Generator] = MappingProxyType(
     {
-        "shape": ("Each shape has a bucket.", _shape),
-        "color": ("Each colour has a bucket.", _color),
-        "pairs": ("Each shape, or each colour, has two buckets.", _pairs),
-        "shape-and-color": (
-            "Shapes are parted in two, colours too, and each of the four kinds has a bucket.",
-            _shape_and_color,
-        ),
-        "place": ("The board is parted in two, and each part has some buckets.", _place),
-        "quadrant": ("Each quadrant has a bucket, or some at fixed steps from it.", _quadrant),
-        "feature-and-place": (
-            "A name against the rest and a part of the board together choose between two buckets.",
-            _feature_and_place,
-        ),
-        "order": ("Cells give the order, and some buckets are allowed.", _order),
-        "order-backwards": (
-            "Cells give the order, row by row or column by column from the bottom.",
-            _backwards,
-        ),
-        "cycle": ("Fixed buckets take turns, one to four of them.", _cycle),
-        "cycle-of-sets": ("Sets of buckets take turns, two or three of them.", _cycle_of_sets),
-        "step": (
-            "The bucket lies at fixed steps from the last one, or from the last one of "
-            "that colour or shape.",
-            _step,
-        ),
-        "count": ("Buckets take turns after one to five pieces each.", _count),
-        "priority": ("Some shapes, colours, pieces or parts of the board go first.", _priority),
-        "priority-and-bucket": (
-            "Shapes, or colours, go in an order, each to its own bucket.",
-            _priority_and_bucket,
-        ),
-        "turn": (
-            "Shapes, or colours, take turns with a piece each: any, the first in an order, or to "
-            "its own bucket.",
-            _turn,
-        ),
+        "shape": _shape,
+        "color": _color,
+        "pairs": _pairs,
+        "shape-and-color": _shape_and_color,
+        "place": _place,
+        "quadrant": _quadrant,
+        "feature-and-place": _feature_and_place,
+        "order": _order,
+        "order-backwards": _backwards,
+        "cycle": _cycle,
+        "cycle-of-sets": _cycle_of_sets,
+        "step": _step,
+        "count": _count,
+        "priority": _priority,
+        "priority-and-bucket": _priority_and_bucket,
+        "turn": _turn,
     }
-)
-
-#: The families, each with the common feature of its rules.
-FAMILIES: Mapping[str, str] = MappingProxyType(
-    {"library": "A rule that comes with Gnomon."} | {k: s for k, (s, _) in _GENERATORS.items()}
 )
 
 
@@ -378,23 +355,15 @@ def hypothesis_space(board_spec: BoardSpec) -> HypothesisSpace:
     """Return the space for boards of these palettes; it is made once in a process.
 
     That takes some seconds, and 150 MB for four shapes and four colours.
-
-    Raises ValueError if there are more than four shapes or colours.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> spec = gohr.BoardSpec(pieces=3, shapes=2, colors=1, shape_palette=("STAR", "TRIANGLE"))
-    >>> len(hypothesis_space(spec)) > 1000
-    True
     """
+    check_palettes(board_spec)
     return _space(board_spec.shape_palette, board_spec.color_palette)
 
 
 @lru_cache(maxsize=2)
 def _space(shapes: tuple[str, ...], colors: tuple[str, ...]) -> HypothesisSpace:
     spec = BoardSpec(1, 0, 0, shapes, colors)
-    found = tuple(hypotheses_of(spec))
+    found = tuple(_hypotheses_of(spec))
     atom = cache(lambda text: compile_rule(parse(text), spec))
     programs = [_program(hypothesis, spec, atom).program for hypothesis in found]
     sizes = Counter(hypothesis.family for hypothesis in found)

@@ -9,7 +9,7 @@ from gohr import play
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, draw_boards
 from gohr.learners import Observation, Transition, make_learner
-from gohr.learners.external.sb3_env import Exchange, WaitingEnv
+from gohr.learners.sb3 import Exchange, WaitingEnv
 from gohr.rules import load_rule, parse
 
 installed = pytest.mark.skipif(
@@ -60,7 +60,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
 def test_a_wrong_setting_is_told():
     with pytest.raises(ConfigError, match=r"arguments: expected a JSON object, found '\[1\]'"):
         make(arguments="[1]")
-    with pytest.raises(ConfigError, match="threads: expected a number from 1 to 1,024, found 0"):
+    with pytest.raises(ConfigError, match="threads: expected a whole number from 1 to 1,024"):
         make(threads=0)
 
 

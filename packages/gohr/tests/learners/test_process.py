@@ -168,7 +168,7 @@ def test_a_program_that_is_not_there():
     [
         ({}, "command: expected the command line of a program, found ''"),
         ({"command": "'"}, "command: no closing quotation in"),
-        ({"command": "x", "timeout_s": 0}, "timeout_s: .* a number above 0 and .*, found 0.0"),
+        ({"command": "x", "timeout_s": 0}, "timeout_s: .* a number above 0 and .*, found 0"),
         ({"command": "x", "timeout_s": 1e10}, "timeout_s: .* at most 1,000,000, found 1"),
         ({"command": "x", "output": "full"}, "output: expected 'BRIEF' or 'STANDARD' or 'FULL'"),
     ],

@@ -14,7 +14,7 @@ from gohr.game.board import N_BUCKETS, Board, BoardSpec, Piece
 from gohr.game.captive import INVALID_ARGUMENTS, Command, Dialogue, OutputMode
 from gohr.game.outcomes import CLEARED, STALEMATE
 from gohr.learners.base import Learner
-from gohr.learners.settings import LONGEST_S, Range
+from gohr.learners.registry import LONGEST_S, Range
 from gohr.playing import Observation, Transition
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,22 +11,21 @@ from gohr import play
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, Board, BoardSpec, ReferenceGame, draw_boards
 from gohr.learners import Ideal, make_learner
-from gohr.learners.ideal import Belief, HypothesisSpace, hypothesis_space
 from gohr.rules import available_rules, load_rule, parse
 
 
 def small_space(every):
-    """Return every so many-th hypothesis as a space of its own."""
-    space = hypothesis_space(DEFAULT_SPEC)
+    """Return every n-th hypothesis as a space of its own."""
+    space = Ideal().belief.space
     chosen = range(0, len(space), every)
     programs = [space.programs[space.starts[k] : space.starts[k + 1]] for k in chosen]
     prior = space.log_prior[list(chosen)]
-    return HypothesisSpace(
-        tuple(space.hypotheses[k] for k in chosen),
-        prior - np.logaddexp.reduce(prior),
-        np.concatenate(programs),
-        np.cumsum([0, *map(len, programs)]),
-        space.n_columns,
+    return replace(
+        space,
+        hypotheses=tuple(space.hypotheses[k] for k in chosen),
+        log_prior=prior - np.logaddexp.reduce(prior),
+        programs=np.concatenate(programs),
+        starts=np.cumsum([0, *map(len, programs)]),
     )
 
 
@@ -64,8 +64,8 @@ class Slow:
 @pytest.mark.parametrize("hidden", ["clockwise", "quota-of-two", "topmost-first", "red-or-star"])
 def test_the_belief_is_bayes_rule_with_the_reference(monkeypatch, hidden):
     space = small_space(150)
-    monkeypatch.setattr("gohr.learners.ideal.belief.hypothesis_space", lambda _: space)
-    fast, slow = Belief(), Slow(space)
+    monkeypatch.setattr("gohr.learners.belief.hypothesis_space", lambda _: space)
+    fast, slow = Ideal().belief, Slow(space)
     rng = np.random.default_rng(1)
     for board in draw_boards(2, rng=rng):
         game = ReferenceGame(load_rule(hidden), Board.from_codes(board))

@@ -1,10 +1,11 @@
-"""The posterior of an ideal observer: the rules still possible, and their predictions.
+"""The belief of an ideal observer: the rules still possible, and their predictions.
 
-Playing one board under thousands of rules side by side.
+It plays one board under thousands of rules side by side.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,16 +16,18 @@ from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.game.board_views import ACTION, N_REPLIES, STANDS, Replies
 from gohr.game.engine.acceptance import Short
 from gohr.game.engine.transition import permitted, step
-from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, IN_PROGRESS, RESET
-from gohr.learners.ideal.hypotheses import Hypothesis, hypothesis_space
+from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, IN_PROGRESS, RESET, STALEMATE
+from gohr.learners.hypotheses import Hypothesis, hypothesis_space
+from gohr.playing import TrialLog
 
 _Int = npt.NDArray[np.int64]
+_N_ATTEMPTS = N_CELLS * N_BUCKETS
 
 
 # Passing the slices costs some reference counts, half a microsecond for each rule: as much as the
 # rest together, but a hundredth of a call from Python.
 @njit(cache=True)
-def play_all(
+def _play_all(
     programs: _Int,
     starts: _Int,
     alive: _Int,
@@ -36,11 +39,7 @@ def play_all(
     masks: npt.NDArray[np.int8],
     finish: _Int,
 ) -> None:
-    """Make an attempt, or deal the board, under each rule of ``alive``.
-
-    Rule ``h`` has its board in ``state[h]``, ``seen[h]`` and ``replies[h]``. Its permitted attempts
-    are written to ``masks[h]``, and the state of its episode to ``finish[h]``.
-    """
+    """Make an attempt, or deal the board, under each rule; write what it permits to ``masks``."""
     none = int(np.int64(0))  # not a plain 0, as in playing_kernel.play_boards
     for k in range(alive.shape[0]):
         h = alive[k]
@@ -52,7 +51,7 @@ def play_all(
 
 
 @njit(cache=True)
-def predict(
+def _predict(
     alive: _Int,
     weights: npt.NDArray[np.float64],
     masks: npt.NDArray[np.int8],
@@ -73,9 +72,6 @@ def predict(
                     any_bucket = True
             if any_bucket:
                 movable[cell] += weight
-
-
-_N_ATTEMPTS = N_CELLS * N_BUCKETS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,14 +102,6 @@ class Belief:
     alive : numpy.ndarray of int64
         The hypotheses that are left, as indices into those of the space; none if the hidden rule is
         not in the space and this has come out.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> spec = gohr.BoardSpec(pieces=3, shapes=2, colors=1, shape_palette=("STAR", "TRIANGLE"))
-    >>> belief = Belief(spec)
-    >>> len(belief.alive) == len(belief.space)
-    True
     """
 
     def __init__(self, board_spec: BoardSpec = DEFAULT_SPEC) -> None:
@@ -133,6 +121,14 @@ class Belief:
     def log_weights(self) -> npt.NDArray[np.float64]:
         """Natural logarithms of the probabilities of ``alive``, which sum to 1."""
         return self._log_weights.copy()
+
+    @property
+    def entropy(self) -> float:
+        """Entropy in bits; NaN if no hypothesis is left."""
+        weights = self._log_weights
+        if not len(weights):
+            return np.nan
+        return max(float(-np.exp(weights) @ weights / np.log(2)), 0.0)
 
     def likeliest(self, n: int = 5) -> tuple[tuple[Hypothesis, float], ...]:
         """Return the most probable hypotheses with their probabilities, the first first."""
@@ -165,16 +161,42 @@ class Belief:
             self._play(action)
             self._keep((self._finish[self.alive] != IN_PROGRESS) == over)
 
+    def follow(self, log: TrialLog) -> Iterator[tuple[int, npt.NDArray[np.uint8], bool]]:
+        """Begin each board of a log; yield each row, the board before it, and whether it ends it.
+
+        The caller updates the belief by each row.
+        """
+        row = 0
+        for dealt, n, finish in zip(log.boards, log.n_attempts.tolist(), log.finish, strict=True):
+            if n:
+                self.begin(dealt)
+            rows, codes = range(row, row := row + n), dealt.copy()
+            # A learner that plays on also does so after a stalemate; a stuck rule accepts nothing.
+            accepted = [k for k in rows if log.outcomes[k] == ACCEPTED]
+            final = accepted[-1] if finish == STALEMATE and accepted else -1
+            for k in rows:
+                clears = log.outcomes[k] == ACCEPTED and np.count_nonzero(codes) == 1
+                yield k, codes, k == final or clears
+                if log.outcomes[k] == ACCEPTED:
+                    codes[log.actions[k] // N_BUCKETS] = 0
+
     def forecast(self) -> Forecast:
         """Return the predicted outcome of each attempt now; NaN if no hypothesis is left."""
         if self._forecast is None:
-            self._forecast = self._forecast_now()
+            accepted, movable = np.full(_N_ATTEMPTS, np.nan), np.full(N_CELLS, np.nan)
+            if len(self.alive):
+                _predict(self.alive, np.exp(self._log_weights), self._masks, accepted, movable)
+            # Sums of thousands of weights are 1 up to rounding; certain outcomes get exactly 1.
+            accepted, movable = np.round(accepted, 12), np.round(movable, 12)
+            some = np.repeat(movable, N_BUCKETS)
+            replies = np.stack([accepted, np.maximum(some - accepted, 0.0), 1.0 - some])
+            logs = np.log2(replies, out=np.zeros_like(replies), where=replies > 0)
+            self._forecast = Forecast(accepted, np.abs((replies * logs).sum(axis=0)))
         return self._forecast
 
     def _play(self, action: int) -> None:
-
         self._forecast = None
-        play_all(
+        _play_all(
             self.space.programs,
             self.space.starts,
             self.alive,
@@ -196,20 +218,3 @@ class Belief:
         self._log_weights = self._log_weights[agrees]
         if len(self.alive):
             self._log_weights -= np.logaddexp.reduce(self._log_weights)
-
-    def _forecast_now(self) -> Forecast:
-
-        accepted, movable = np.full(_N_ATTEMPTS, np.nan), np.full(N_CELLS, np.nan)
-        if len(self.alive):
-            predict(self.alive, np.exp(self._log_weights), self._masks, accepted, movable)
-        # Sums of thousands of weights are 1 up to rounding; certain outcomes get exactly 1.
-        accepted, movable = _settled(accepted), _settled(movable)
-        some = np.repeat(movable, N_BUCKETS)
-        replies = np.stack([accepted, np.maximum(some - accepted, 0.0), 1.0 - some])
-        logs = np.log2(replies, out=np.zeros_like(replies), where=replies > 0)
-        return Forecast(accepted, np.abs((replies * logs).sum(axis=0)))
-
-
-def _settled(chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Round to twelve places."""
-    return np.round(chance, 12)

@@ -1,1 +1,0 @@
-"""Learners outside this process: a program, Stable-Baselines3."""

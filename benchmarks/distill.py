@@ -17,15 +17,15 @@ import numpy as np
 from benchmarks.record import Measurement
 from gnomon.distillation import (
     FactorProcedure,
-    HeldOut,
     PaperProcedure,
-    PreparedScores,
     atari,
     distill,
     nested_error,
     search_subsets,
-    transform_of,
 )
+from gnomon.distillation.preparation import PreparedScores
+from gnomon.distillation.transforms import transform_of
+from gnomon.distillation.validation import HeldOut
 from gnomon.scores import FloatArray
 
 _DATA = Path(__file__).parents[1] / ".." / "shared" / "data"

@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.patches import Rectangle
 
-from gnomon.distillation import Distilled, HeldOut, PaperProcedure, distill, nested_error, prepare
+from gnomon.distillation import PaperProcedure, distill, nested_error, prepare
+from gnomon.distillation.distilled import Distilled
+from gnomon.distillation.validation import HeldOut
 from gnomon.plot import Figure, new_drawing
 from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, SERIES, SIZE, dress
 from gnomon.ranking import Ranking, rank

@@ -17,16 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import ranksums, ttest_ind
 
-from gnomon.distillation import (
-    HeldOut,
-    PaperProcedure,
-    PreparedScores,
-    SubsetModel,
-    atari,
-    cross_validate,
-    fit_least_squares,
-    search_subsets,
-)
+from gnomon.distillation import PaperProcedure, SubsetModel, atari, cross_validate, search_subsets
+from gnomon.distillation.preparation import PreparedScores
+from gnomon.distillation.procedures import fit_least_squares
+from gnomon.distillation.validation import HeldOut
 from gnomon.scores.datasets import load_references
 from reproduction.comparison import Comparison, compared, published_table, rounded, show, use_data
 
@@ -79,7 +73,7 @@ def _every_game(data: PreparedScores, tasks: Sequence[str]) -> dict[str, Explain
     """Return how well a subset predicts each game: least squares with intercept, in-sample."""
     x, found = data.x[:, data.columns(tasks)], {}
     for game, y in zip(data.tasks, data.x.T, strict=True):
-        model = fit_least_squares(data, tasks, target=y, intercept=True, weights="any")
+        model = fit_least_squares(replace(data, target=y), tasks, intercept=True)
         whole = ~np.isnan(x).any(axis=1) & ~np.isnan(y)
         left, y = y[whole] - model.predict(x[whole]), y[whole]
         found[game] = Explained(model, float((left**2).sum()), float(((y - y.mean()) ** 2).sum()))
@@ -313,7 +307,7 @@ def _single(paper: Paper) -> Iterator[Comparison]:
     yield told("section 5.1", "its R2", "single_best_r2", r2[best])
     yield named("section 5.1", "worst single game", printed["single_worst_game"], worst)
     yield told("section 5.1", "its R2", "single_worst_r2", r2[worst])
-    one = fit_least_squares(data, ["namethisgame"], intercept=True, weights="any")
+    one = fit_least_squares(data, ["namethisgame"], intercept=True)
     item = "Name This Game intercept"
     yield told("section 5.1", item, "namethisgame_intercept", one.intercept)
     yield told("section 5.1", "Name This Game scale", "namethisgame_scale", one.weights[0])

@@ -1,9 +1,27 @@
 """Prepared scores with gaps, for property tests of distillation."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
-from gnomon.distillation import PreparedScores, transform_of
+from gnomon.distillation import prepare
+from gnomon.scores import ScoreTable
+
+
+def prepared(algorithms, tasks, x, y, *, candidates=None, groups=None):
+    """Return prepared scores of any matrix, with the target `y`."""
+    some = ScoreTable.from_arrays({"a": [[1.0, 2.0]], "b": [[2.0, 4.0]]})
+    return replace(
+        prepare(some, transform="identity"),
+        algorithms=algorithms,
+        tasks=tasks,
+        x=x,
+        target=y,
+        smoothed=y,
+        candidates=candidates or tasks,
+        groups=groups or algorithms,
+    )
 
 
 @st.composite
@@ -21,5 +39,4 @@ def gapped_scores(draw, max_tasks=6):
     names = tuple(f"t{j}" for j in range(n_tasks))
     algorithms = tuple(f"a{i:02}" for i in range(n))
     kept = tuple(t for t, c in zip(names, x.T, strict=True) if (~np.isnan(c)).sum() > 1)
-    identity = transform_of("identity")
-    return PreparedScores(algorithms, names, x, y, y, kept, algorithms, identity)
+    return prepared(algorithms, names, x, y, candidates=kept)

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gnomon.distillation import PreparedScores, transform_of
+from strategies_distill import prepared
 
 SHARED = Path(__file__).parents[4] / ".." / "shared" / "data"
 
 
 @pytest.fixture(scope="session")
-def paper() -> PreparedScores:
+def paper():
     """Return the data set as the paper's code prepares it."""
     if not (SHARED / "atari5" / "dataset.csv").is_file():
         pytest.skip("the Atari-5 data set is not beside the repository")
@@ -24,9 +24,7 @@ def paper() -> PreparedScores:
         return paper_scores()
 
 
-def made_up(
-    n: int = 40, n_tasks: int = 8, *, gaps: float = 0.0, seed: int = 0, families: int = 0
-) -> PreparedScores:
+def made_up(n: int = 40, n_tasks: int = 8, *, gaps: float = 0.0, seed: int = 0, families: int = 0):
     """Return scores of one skill and noise; the target is the median of all before the gaps."""
     rng = np.random.default_rng(seed)
     skill = rng.normal(2.0, 1.0, size=(n, 1))
@@ -36,7 +34,7 @@ def made_up(
     algorithms = tuple(f"a{i:03}" for i in range(n))
     tasks = tuple(f"t{j:02}" for j in range(n_tasks))
     groups = tuple(f"g{i % families}" for i in range(n)) if families else algorithms
-    return PreparedScores(algorithms, tasks, x, y, y, tasks, groups, transform_of("identity"))
+    return prepared(algorithms, tasks, x, y, groups=groups)
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.distillation import FactorProcedure, PreparedScores, transform_of
+from gnomon.distillation import FactorProcedure
 from gnomon.errors import ScoreDataError, UnknownNameError
+from strategies_distill import prepared
 
 OURS = FactorProcedure()
 
@@ -24,7 +25,7 @@ def sample(n, p, *, seed=0, gaps=0.0):
     x, y = x * heavy, (skill * heavy)[:, 0]
     x[rng.random(x.shape) < gaps] = np.nan
     tasks, names = (tuple(f"{c}{i:04}" for i in range(k)) for c, k in (("t", p), ("a", n)))
-    return PreparedScores(names, tasks, x, y, y, tasks, names, transform_of("identity")), loadings
+    return prepared(names, tasks, x, y), loadings
 
 
 def covariance(data):

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.optimize import nnls
 
-from gnomon.distillation import FactorProcedure, SubsetModel, fit_least_squares, prepare
+from gnomon.distillation import FactorProcedure, PaperProcedure, SubsetModel, prepare
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 
-PROCEDURE = FactorProcedure()
+PROCEDURE, PAPER = FactorProcedure(), PaperProcedure()
 
 
 @given(
@@ -32,30 +31,16 @@ def test_better_everywhere_is_never_worse(scores, more, weights):
 
 def test_least_squares_is_that_of_numpy(make_scores):
     data = make_scores()
-    model = fit_least_squares(data, ["t00", "t03"], weights="any")
+    model = PAPER.fit(data, ["t00", "t03"])
     expected = np.linalg.lstsq(data.x[:, [0, 3]], data.target, rcond=None)[0]
     assert model.weights == pytest.approx(expected)
     assert (model.intercept, model.n_rows) == (0.0, 40)
-    line = fit_least_squares(data, ["t02"], intercept=True, weights="any")
-    slope, intercept = np.polyfit(data.x[:, 2], data.target, 1)
-    assert (line.weights[0], line.intercept) == pytest.approx((slope, intercept))
     with pytest.raises(ScoreDataError, match=r"at least 4 algorithms .*; found 3"):
-        fit_least_squares(make_scores(3, 8), data.tasks[:4])
-
-
-@given(st.integers(0, 1000), st.integers(1, 6))
-def test_non_negative_weights_are_those_of_scipy(seed, n_tasks):
-    rng = np.random.default_rng(seed)
-    x = rng.normal(2, 1, (30, n_tasks)) + rng.normal(size=(30, 1))
-    y = x @ rng.normal(size=n_tasks)
-    rows = {f"a{i:02}": [row] for i, row in enumerate(x)}
-    data = prepare(ScoreTable.from_arrays(rows), transform="identity", summary="mean")
-    model = fit_least_squares(data, data.tasks, target=y)
-    assert model.weights == pytest.approx(nnls(x, y)[0], abs=1e-7)
+        PAPER.fit(make_scores(3, 8), data.tasks[:4])
 
 
 def test_lines_are_saved_and_loaded(make_scores, tmp_path):
-    model = fit_least_squares(make_scores(), ["t00", "t03"])
+    model = PAPER.fit(make_scores(), ["t00", "t03"])
     assert SubsetModel.from_json(model.to_json()) == model
     model.save(tmp_path / "model.json")
     assert SubsetModel.load(tmp_path / "model.json") == model

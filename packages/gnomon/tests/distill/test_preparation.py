@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import trim_mean
 
-from gnomon.distillation import prepare, transform_of
+from gnomon.distillation import prepare
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 
@@ -22,15 +22,16 @@ PLAIN = {"transform": "identity"}
 
 @given(st.floats(0.01, 0.99))
 def test_every_inverse_inverts(z):
-    for transform in map(transform_of, ("log", "identity")):
+    for name in ("log", "identity"):
+        transform = prepare(SCORES, transform=name).transform
         assert transform.inverse(transform.forward(np.array([z])))[0] == pytest.approx(z)
 
 
 def test_relative_errors_are_those_of_appendix_g():
     true, predicted = np.array([2.0]), np.array([2.004])
-    relative = transform_of("log").relative_errors(predicted, true)
-    assert relative[0] == pytest.approx(0.004 * np.log(10))
-    assert transform_of("identity").relative_errors(predicted, true)[0] == pytest.approx(0.002)
+    log, identity = (prepare(SCORES, transform=name).transform for name in ("log", "identity"))
+    assert log.relative_errors(predicted, true)[0] == pytest.approx(0.004 * np.log(10))
+    assert identity.relative_errors(predicted, true)[0] == pytest.approx(0.002)
 
 
 def test_rows_and_columns_are_in_order():

@@ -15,7 +15,7 @@ from gnomon.cli.sources import Sources
 from gnomon.errors import ScoreDataError, UnknownNameError
 
 if TYPE_CHECKING:
-    from gnomon.distillation import PreparedScores
+    from gnomon.distillation.preparation import PreparedScores
     from gnomon.scores import ScoreTable
 
 Normalize = Annotated[
@@ -76,7 +76,6 @@ def distill(
     ] = None,
     model: Annotated[Path | None, typer.Option(help="Write the model to this file.")] = None,
     figure: Figure = None,
-    page: Annotated[Path | None, typer.Option(help="Write a report to this HTML file.")] = None,
     seed: Seed = 0,
     *,
     scores: SuiteScores,
@@ -89,7 +88,7 @@ def distill(
     """
     from gnomon.distillation import distill as distilled
 
-    reads, writes = (scores.source, scores.normalize), (model, page)
+    reads, writes = (scores.source, scores.normalize), [model]
     with answering("distill", as_json=as_json, figure=figure, reads=reads, writes=writes) as answer:
         tasks = [task.strip() for task in (have or "").split(",") if task.strip()]
         data = scores.prepared()
@@ -101,18 +100,6 @@ def distill(
         if model is not None:
             found.model.save(model)
             answer.say(f"written to {model}")
-        if page is not None:
-            from gnomon.reports import distillation_report
-
-            sets = {"already run": tasks} if tasks else {}
-            if scores.source == "atari5":
-                sets |= _published_set(len(found.model.tasks))
-            with progress_bar("page") as progress:
-                report = distillation_report(
-                    found, Path(scores.source).name, sets=sets, rng=seed, progress=progress
-                )
-            report.save_alone(page)
-            answer.say(f"written to {page}")
 
 
 def predict(
@@ -163,14 +150,6 @@ def predict(
             level=level,
         )
         answer.show(found)
-
-
-def _published_set(size: int) -> dict[str, list[str]]:
-    """Return the published set of Atari games of a size by its name; nothing if there is none."""
-    from gnomon.distillation import atari
-
-    model = atari.published_models().get(f"Atari-{size}")
-    return {} if model is None else {f"Atari-{size}": list(model.tasks)}
 
 
 def references_of(name: str | None, table: ScoreTable) -> dict[str, tuple[float, float]] | None:

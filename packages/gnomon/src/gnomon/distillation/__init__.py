@@ -2,8 +2,9 @@
 
 :func:`distill` chooses tasks and reports two errors: the plain one, and the nested one, for which
 the choice is repeated without the algorithms that are predicted. :func:`predict` applies a model to
-new algorithms, and names the better of two. :func:`prepare` shows the matrix that all of them use;
-a :class:`Procedure` chooses tasks and fits a :class:`SubsetModel` to them.
+new algorithms, and names the better of two. :func:`prepare` shows the matrix that all of them use.
+:class:`FactorProcedure` and :class:`PaperProcedure` choose tasks and fit a :class:`SubsetModel` to
+them; :func:`nested_error` and :func:`cross_validate` judge one of them.
 
 :func:`sizes` and :func:`baselines` show what more tasks or another choice would give. The published
 sets of Atari games are in :mod:`gnomon.distillation.atari`.

@@ -39,20 +39,9 @@ _NEARLY = 0.01
 class Distilled:
     """A subset of tasks with its errors.
 
-    Parameters
-    ----------
-    procedure : str
-    model : SubsetModel
-    cv_mse, r2, relative_error : float
-        Cross-validated with these tasks given: too optimistic, as the tasks were chosen on the same
-        algorithms.
-    n_rows : int
-        Algorithms with scores on all tasks.
-    nested : HeldOut, optional
-        Predictions of algorithms that the choice had not seen.
-    later, families : HeldOut, optional
-        Predictions of each year's algorithms from the years before, if dates are known; and of each
-        group without it, if groups are known.
+    `cv_mse`, `r2` and `relative_error` are cross-validated with these tasks given, on the `n_rows`
+    algorithms with scores on all tasks. `nested` has predictions of algorithms that the choice had
+    not seen; `later` those of each year from the years before, `families` of each group without it.
     """
 
     procedure: str
@@ -98,13 +87,7 @@ class Distilled:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distillation(Results[Distilled]):
-    """The subset that a procedure chose, with its errors.
-
-    Parameters
-    ----------
-    data : PreparedScores
-        The scores that it was chosen from.
-    """
+    """The subset that a procedure chose, with its errors, and the `data` it was chosen from."""
 
     data: PreparedScores = field(kw_only=True)
 
@@ -184,7 +167,7 @@ def distill(
     scores: Scores | PreparedScores,
     *,
     size: int | None = None,
-    procedure: str | Procedure = "factor",
+    procedure: str = "factor",
     have: Sequence[str] = (),
     nested: bool = True,
     folds: int | None = None,
@@ -205,7 +188,7 @@ def distill(
         Several runs of a task count by their mean, of learning curves at the last common step.
     size : int, optional
         Number of tasks, those of `have` included; five if not given, or exactly those of `have`.
-    procedure : {"factor", "paper"} or Procedure
+    procedure : {"factor", "paper"}
         How to choose and weigh: ``factor`` minimises the variance left under a factor model,
         ``paper`` the cross-validated error, as the Atari-5 paper states.
     have : sequence of str
@@ -225,6 +208,9 @@ def distill(
     Returns
     -------
     Distillation
+        One record: ``model``, the :class:`SubsetModel`; ``cv_mse``, ``r2`` and ``relative_error``
+        with the tasks given; ``nested_relative_error``; and ``n_rows``. It shows what the errors
+        mean, and ``plot()`` draws predicted against true summaries.
 
     Raises
     ------

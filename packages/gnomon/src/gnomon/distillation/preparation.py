@@ -34,40 +34,12 @@ class PreparedScores:
 
     Rows and columns are sorted by name, on which the folds of a cross-validation depend.
 
-    Parameters
-    ----------
-    algorithms, tasks : tuple of str
-    x : ndarray of float, shape (algorithms, tasks)
-        Transformed scores, NaN where missing.
-    target : ndarray of float, shape (algorithms,)
-        The transformed summary.
-    smoothed : ndarray of float, shape (algorithms,)
-        The mean transformed summary of random halves of the tasks.
-    candidates : tuple of str
-        Tasks that a subset may contain.
-    groups : tuple of str
-        The paper or family of each algorithm; its own name if unknown.
-    transform : Transform
-    summary : str
-        What the target is.
-    references : mapping from task to (random, human), optional
-        Scores that became 0 and 100.
-    years : ndarray of float, shape (algorithms,), optional
-        When each algorithm was published; NaN if unknown.
-    n_runs : float, optional
-        Median number of runs of a score, if most scores have several.
-    run_variances : ndarray of float, shape (tasks,), optional
-        Variance of the transformed scores between runs, shrunk towards the pooled variance.
-    normalized : str
-        How the scores were normalised, if they were.
-
-    Examples
-    --------
-    >>> from gnomon.distillation import prepare
-    >>> from gnomon.scores import load_scores
-    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
-    >>> data.x.shape, data.rows([0, 1]).x.shape
-    ((42, 90), (2, 90))
+    `x` has the transformed scores, NaN where missing, `target` the transformed summaries, and
+    `smoothed` their means over random halves of the tasks. `candidates` are the tasks that a subset
+    may contain, `groups` the paper or family of each algorithm (its own name if unknown),
+    `references` the scores that became 0 and 100, `years` the dates of publication. Where most
+    scores have several runs, `n_runs` is their median number and `run_variances` the variance of
+    the transformed scores between runs of each task, shrunk towards the pooled variance.
     """
 
     algorithms: tuple[str, ...]
@@ -167,6 +139,9 @@ def prepare(
     Returns
     -------
     PreparedScores
+        Its ``x`` is an array (algorithms, tasks) of transformed scores, NaN where missing; its
+        ``target`` has the transformed summary of each algorithm. Rows and columns are sorted by
+        name.
 
     Raises
     ------

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Literal
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from gnomon.distillation.factor import Moments, fit_factor, fit_factors, non_negative
+from gnomon.distillation.factor import Moments, fit_factor, fit_factors
 from gnomon.distillation.models import Forecaster, SubsetModel
 from gnomon.distillation.preparation import PreparedScores
 from gnomon.distillation.search import Progress, free_tasks, least_variance_subset, search_subsets
@@ -21,103 +20,25 @@ from gnomon.scores.table import FloatArray
 _N_RESAMPLED = 25
 
 
-class Procedure(ABC):
-    """Chooses subsets of tasks, and fits a model to one; derive your own from it.
-
-    Examples
-    --------
-    >>> from gnomon.distillation import distill, fit_least_squares
-    >>> from gnomon.scores import load_scores
-    >>> class Alphabetic(Procedure):
-    ...     name = "alphabetic"
-    ...
-    ...     def choose(self, data, size, *, forced=()):
-    ...         return data.candidates[:size]
-    ...
-    ...     def fit(self, data, tasks, *, spread=False):
-    ...         return fit_least_squares(data, tasks)
-    >>> options = {"transform": "identity", "summary": "mean"}
-    >>> found = distill(load_scores("gohr-full"), procedure=Alphabetic(), **options)
-    >>> found[0].procedure, round(found[0].r2, 2)
-    ('alphabetic', 0.9)
-    """
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """How results call the procedure."""
-
-    @abstractmethod
-    def choose(
-        self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()
-    ) -> tuple[str, ...]:
-        """Return the best subset of a size that contains the forced tasks."""
-
-    @abstractmethod
-    def fit(
-        self, data: PreparedScores, tasks: Sequence[str], *, spread: bool = False
-    ) -> SubsetModel:
-        """Return the model of a subset; with `spread` it knows its uncertainty, if it can."""
-
-
 def fit_least_squares(
-    data: PreparedScores,
-    tasks: Sequence[str],
-    *,
-    target: FloatArray | None = None,
-    intercept: bool = False,
-    weights: Literal["non-negative", "any"] = "non-negative",
+    data: PreparedScores, tasks: Sequence[str], *, intercept: bool = False
 ) -> SubsetModel:
-    """Fit the summary (or another target) to a few tasks by least squares, on complete rows.
-
-    Parameters
-    ----------
-    data : PreparedScores
-    tasks : sequence of str
-    target : ndarray of float, shape (algorithms,), optional
-        What to predict; the summary if not given.
-    intercept : bool
-        Without one, an algorithm that equals random on every task gets a summary of zero.
-    weights : {"non-negative", "any"}
-        Non-negative by default, so that a model never ranks an algorithm below one that it beats
-        on every task (Aitchison et al. 2022, proposition 2).
-
-    Raises
-    ------
-    ScoreDataError
-        There are fewer complete rows than coefficients.
-    UnknownNameError
-        A task is not in the table.
-
-    Examples
-    --------
-    >>> from gnomon.distillation import prepare
-    >>> from gnomon.scores import ScoreTable
-    >>> table = ScoreTable.from_arrays({"a": [[1, 3]], "b": [[2, 6]]}, tasks=["u", "v"])
-    >>> data = prepare(table, transform="identity", summary="mean")
-    >>> fit_least_squares(data, ["u"]).formula
-    'identity summary = 0 + 2 u'
-    """
-    check_word("weights", weights, ("non-negative", "any"))
-    wanted = data if target is None else replace(data, target=target)
+    """Fit the summary to a few tasks by least squares, on complete rows."""
     x_all = data.x[:, data.columns(tasks)]
-    whole = ~np.isnan(x_all).any(axis=1) & ~np.isnan(wanted.target)
-    x, y = x_all[whole], wanted.target[whole]
+    whole = ~np.isnan(x_all).any(axis=1) & ~np.isnan(data.target)
+    x, y = x_all[whole], data.target[whole]
     if len(y) < len(tasks) + intercept:
         raise ScoreDataError(
             f"expected at least {len(tasks) + intercept} algorithms with scores on "
             f"{', '.join(tasks)}; found {len(y)}"
         )
     shift_x, shift_y = (x.mean(axis=0), y.mean()) if intercept else (np.zeros(len(tasks)), 0.0)
-    cx, cy = x - shift_x, y - shift_y
-    w = np.linalg.lstsq(cx, cy, rcond=None)[0]
-    if weights == "non-negative" and (w < 0).any():
-        w = non_negative(cx.T @ cx, cx.T @ cy)
-    return SubsetModel.of_fit(wanted, tasks, w, float(shift_y - w @ shift_x), whole)
+    w = np.linalg.lstsq(x - shift_x, y - shift_y, rcond=None)[0]
+    return SubsetModel.of_fit(data, tasks, w, float(shift_y - w @ shift_x), whole)
 
 
 @dataclass(frozen=True)
-class PaperProcedure(Procedure):
+class PaperProcedure:
     """The Atari-5 paper's: least cross-validated error of least squares without intercept.
 
     Parameters
@@ -135,7 +56,7 @@ class PaperProcedure(Procedure):
     ('clockwise-from-b0', 'where-the-last-piece-lay')
     """
 
-    name = "paper"
+    name: ClassVar[str] = "paper"
     n_folds: int = 10
     progress: Progress | None = field(default=None, repr=False, compare=False)
 
@@ -152,10 +73,10 @@ class PaperProcedure(Procedure):
         self, data: PreparedScores, tasks: Sequence[str], *, spread: bool = False
     ) -> SubsetModel:
         """Return the model of a subset."""
-        return fit_least_squares(data, tasks, weights="any")
+        return fit_least_squares(data, tasks)
 
 
-class FactorProcedure(Procedure):
+class FactorProcedure:
     """Least variance that a subset leaves under a covariance shrunk towards one factor.
 
     Tasks and weights are those for the smoothed summary, which depends less on single tasks than a
@@ -171,7 +92,7 @@ class FactorProcedure(Procedure):
     ('bottommost-first', 'two-a-bucket')
     """
 
-    name = "factor"
+    name: ClassVar[str] = "factor"
 
     def choose(
         self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()
@@ -246,15 +167,11 @@ def _resampled(
     return tuple(one.of(chosen) for one in fits)
 
 
-def procedure_of(
-    name: str | Procedure, n_folds: int = 10, progress: Progress | None = None
-) -> Procedure:
-    """Return the procedure of a name, or the one given."""
-    if isinstance(name, Procedure):
-        return name
-    found: dict[str, Procedure] = {
-        "factor": FactorProcedure(),
-        "paper": PaperProcedure(n_folds, progress),
-    }
-    check_word("procedure", name, found)
-    return found[name]
+#: How tasks are chosen, and a model of them is fitted.
+Procedure: TypeAlias = PaperProcedure | FactorProcedure
+
+
+def procedure_of(name: str, n_folds: int = 10, progress: Progress | None = None) -> Procedure:
+    """Return the procedure of a name."""
+    check_word("procedure", name, ("factor", "paper"))
+    return FactorProcedure() if name == "factor" else PaperProcedure(n_folds, progress)

@@ -43,11 +43,6 @@ def folds_of(n_rows: int, n_folds: int = 10, seed: int = 1982) -> I64:
 
     The code of the Atari-5 paper uses the seed 1982 for the complete rows of a subset, so two
     subsets with equally many rows have the same folds.
-
-    Examples
-    --------
-    >>> folds_of(7, 3, seed=0)
-    array([1, 0, 0, 1, 2, 2, 0])
     """
     if n_folds < 2:
         raise ScoreDataError(f"expected at least 2 folds, found {n_folds}")

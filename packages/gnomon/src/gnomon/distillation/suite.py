@@ -45,7 +45,7 @@ def sizes(
     scores: ScoreTable | PreparedScores,
     *,
     most: int = 5,
-    procedure: str | Procedure = "factor",
+    procedure: str = "factor",
     folds: int = 10,
     rng: np.random.Generator | int | None = None,
     progress: Progress | None = None,
@@ -102,7 +102,6 @@ class Baselines(Results[Baseline]):
     """Nested errors of the ways to choose a few tasks, smallest first."""
 
     columns = ("method", "error", "skill", "n_tasks", "n_predicted", "hindsight")
-    drawn_by = "gnomon.plot.subsets:baseline_figure"
 
     @property
     def notes(self) -> tuple[str, ...]:

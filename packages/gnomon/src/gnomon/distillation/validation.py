@@ -41,18 +41,9 @@ _CLEAR = 0.25
 class HeldOut:
     """Predictions of algorithms that the model had not seen.
 
-    Parameters
-    ----------
-    residuals, relative : ndarray of float, shape (algorithms,)
-        Predicted minus true, transformed, and as relative errors; NaN where an algorithm lacks a
-        score that was needed.
-    target : ndarray of float, shape (algorithms,)
-    folds : ndarray of int, shape (algorithms,)
-        -1 where an algorithm was not held out.
-    chosen : tuple of tuples of str
-        The tasks of each fold's model.
-    forecasts : tuple of Forecast, shape (algorithms,)
-        The predictive distributions, if they were asked for and the procedure has them.
+    `residuals`, predicted minus true (transformed), `relative` errors, `target`, `folds` (-1 where
+    not held out) and, if requested, `forecasts` have one entry for each algorithm; the first two
+    are NaN where it lacks a score that was needed. `chosen` has the tasks of each fold's model.
     """
 
     residuals: FloatArray

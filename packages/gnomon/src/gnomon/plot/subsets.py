@@ -1,4 +1,4 @@
-"""Figures of smaller suites: predictions against the truth, errors by size, baselines."""
+"""Figures of smaller suites: predictions against the truth, and errors by size."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from gnomon.distillation.distilled import Distillation
-from gnomon.distillation.suite import Baselines, Sizes
+from gnomon.distillation.suite import Sizes
 from gnomon.distillation.transforms import Transform
 from gnomon.errors import ScoreDataError, shortened
-from gnomon.plot.bars import Bar, draw_bars
 from gnomon.plot.figure import Figure, Panel, frame
 from gnomon.plot.labels import name_series
 from gnomon.plot.lines import Line, draw_lines
@@ -32,8 +31,8 @@ from gnomon.plot.style import (
 from gnomon.scores.table import FloatArray
 from gnomon.tables import percent
 
-#: More names or bars are unreadable; the numbers have them all.
-_MOST_NAMED, _MOST_BARS = 12, 60
+#: More names are unreadable; the numbers have them all.
+_MOST_NAMED = 12
 _LEVEL = 0.9
 
 
@@ -164,25 +163,3 @@ def _draw_sizes(found: Sizes, ax: Axes) -> None:
     ax.set_xlabel("number of tasks")
     ax.set_ylabel("relative error, %")
     name_series(ax, "upper right")
-
-
-def baseline_figure(found: Baselines, ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of the nested error of every way to choose a few tasks."""
-    bars = [
-        Bar(one.method, 100 * one.error, SERIES[one.hindsight], f"{100 * one.error:.2f}")
-        for one in found[:_MOST_BARS]
-    ]
-
-    def draw(ax: Axes) -> None:
-        draw_bars(ax, bars, height=0.72)
-        ax.set_xlabel("nested error, %")
-
-    return frame(
-        [Panel(draw, height=0.9 + 0.19 * max(3, len(bars)))],
-        ax,
-        name="baselines",
-        title="Comparison with baselines",
-        caption="Error for held-out algorithms; sets fixed in hindsight have the second colour.",
-        alt=f"Nested error of {len(found)} ways to choose tasks, {bars[0].label} first",
-        rows=found.as_records(),
-    )

@@ -4,7 +4,7 @@
 written: a :class:`Report` has one :class:`Section` after another, of texts (:class:`Answer`), of
 figures and of :class:`Table`; :func:`report_html` and :func:`report_markdown` return its text and
 :func:`write_page` writes it, after :func:`try_place` has checked that it can.
-:func:`scores_report`, :func:`evaluation_report` and :func:`distillation_report` make the pages.
+:func:`scores_report` and :func:`evaluation_report` make the pages.
 """
 
 import lazy_loader

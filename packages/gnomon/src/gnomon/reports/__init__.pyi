@@ -1,4 +1,3 @@
-from .distillation_page import distillation_report as distillation_report
 from .evaluation_page import evaluation_report as evaluation_report
 from .markdown import report_markdown as report_markdown
 from .page import Answer as Answer
@@ -16,7 +15,6 @@ __all__ = [
     "Report",
     "Section",
     "Table",
-    "distillation_report",
     "evaluation_report",
     "report",
     "report_html",

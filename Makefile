@@ -28,7 +28,7 @@ frameworks: $(VENV)/frameworks/.installed
 PAGE := tests/docs/test_code_blocks.py::test_the_code_of_a_page_runs_and_prints_what_the_page_says
 FRAMEWORKS := packages/gohr/tests/integrations packages/gohr/src/gohr/integrations \
 	$(foreach name,process sb3 registry,packages/gohr/tests/learners/test_$(name).py) \
-	$(foreach page,training-pettingzoo training-torch,'$(PAGE)[gohr/$(page).md]')
+	'$(PAGE)[gohr/training-torch.md]'
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -99,5 +99,5 @@ $(VENV)/frameworks/.installed: $(PROJECTS) .ci/frameworks.txt | $(VENV)/bin/pyth
 	$(VENV)/frameworks/bin/python -m pip --disable-pip-version-check install --quiet --no-compile \
 		--constraint .ci/frameworks.txt --editable packages/gnomon \
 		--editable 'packages/gohr[inspect,openenv,rl,verifiers]' --editable packages/gnomon-board \
-		pettingzoo hypothesis pytest pytest-timeout pytest-xdist
+		hypothesis pytest pytest-timeout pytest-xdist
 	touch $@

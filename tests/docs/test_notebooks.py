@@ -69,13 +69,6 @@ def test_each_of_the_ten_jobs_takes_at_most_six_lines():
     assert [cell for cell in cells if len(cell.splitlines()) > 6] == []
 
 
-def test_a_learner_of_ones_own_is_in_a_report_in_25_lines():
-    learner, run, *_ = cells_of(DOCS / "gohr" / "tutorials" / "your-own-learner.ipynb", "code")
-    lines = [line for line in (learner + "\n" + run).splitlines() if line.strip()]
-    assert len(lines) <= 25
-    assert "gohr.report" in lines[-1]
-
-
 def test_links_of_notebooks_lead_somewhere():
     for path in NOTEBOOKS:
         for link in re.findall(r"\]\(([^)\s#]+)[^)]*\)", "\n".join(cells_of(path, "markdown"))):

@@ -27,7 +27,6 @@ VERBS = {
     "improvement": lambda rng: compare(TABLE, method="percentile", rng=rng),
     "profile": lambda rng: profile(TABLE, "average_score", rng=rng),
     "curves": lambda rng: curves(STEPS, method="percentile", rng=rng),
-    "area": lambda rng: curves(STEPS, summary="area", rng=rng),
 }
 
 

@@ -220,7 +220,7 @@ def curves(
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     summary: Annotated[
         Literal["area", "best", "final", "time_to_threshold"] | None,
-        typer.Option(help="One number per curve instead of the curve."),
+        typer.Option(help="Estimate one number about each run's curve instead."),
     ] = None,
     threshold: Annotated[float | None, typer.Option(help="Threshold of time_to_threshold.")] = None,
     method: Annotated[Method, typer.Option(help="How bands are computed.")] = "auto",
@@ -240,7 +240,7 @@ def curves(
 ) -> None:
     """Show metrics over the steps of training.
 
-    Prints values with bands, or one number per curve.
+    Prints values with bands, or estimates of one number about each run's curve.
 
     Example:
       gnomon curves curves.csv --figure curves.svg
@@ -250,20 +250,19 @@ def curves(
         raise typer.BadParameter("--threshold applies to --summary time_to_threshold only")
     from gnomon.scores.steps import up_to
     from gnomon.stats import curves as curves_of
+    from gnomon.stats import estimate as estimate_of
+    from gnomon.stats import summarize_runs
 
     reads = (*source, scores.normalize)
     with answering("curves", as_json=as_json, reads=reads, **vars(showing)) as answer:
         table = scores.table(source, curves=True).select(algorithms=algorithm)
         table = scores.normalized(table if at is None else up_to(table, at))
-        wanted, options = metric or "iqm", draws.arguments() | {"grid": _grid(grid)}
-        found = (
-            curves_of(table, wanted, method=method, **options)
-            if summary is None
-            else curves_of(
-                table, wanted, summary=summary, threshold=threshold, method=method, **options
-            )
-        )
-        answer.show(found)
+        wanted, options = metric or "iqm", draws.arguments() | {"method": method}
+        if summary is None:
+            answer.show(curves_of(table, wanted, grid=_grid(grid), **options))
+        else:
+            runs = summarize_runs(table, summary, threshold=threshold)
+            answer.show(estimate_of(runs, wanted, **options))
 
 
 def _grid(text: str | None) -> int | Literal["shared"] | None:

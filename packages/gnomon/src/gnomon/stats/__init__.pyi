@@ -12,14 +12,13 @@ from .comparison import compare as compare
 from .costs import CostFront as CostFront
 from .costs import ModelCost as ModelCost
 from .costs import cost_front as cost_front
-from .curve_summaries import summarize_runs as summarize_runs
 from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
 from .improvement import probability_of_improvement as probability_of_improvement
-from .learning_curves import Curve as Curve
 from .learning_curves import Curves as Curves
 from .learning_curves import curves as curves
+from .learning_curves import summarize_runs as summarize_runs
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
 from .metrics import metric_named as metric_named
@@ -53,7 +52,6 @@ __all__ = [
     "Comparisons",
     "ConfidenceSequence",
     "CostFront",
-    "Curve",
     "Curves",
     "Estimate",
     "Estimates",

@@ -1,53 +1,48 @@
-"""Learning curves: a metric at each step with its band.
-
-Numbers about whole curves are in :mod:`gnomon.stats.curve_summaries`.
-"""
+"""Learning curves: a metric at each step with its band, and one number about each run's curve."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, check_word
 from gnomon.results import Results, Row, SeriesRecord, generator, made_by, recorded
 from gnomon.scores.plausibility import check_scales
 from gnomon.scores.reading import Scores, table_of
-from gnomon.scores.steps import Grid, early_ends, on_grid
+from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.bootstrap import median_interval
 from gnomon.stats.cautions import name_dependent_runs, shared_tasks, warn
-from gnomon.stats.curve_summaries import CurveSummary, Summary, interval_at, summarized
-from gnomon.stats.estimates import Estimates, on_tasks
-from gnomon.stats.intervals import Method, Noise, Rule, checked, shared_effects, variances_to_use
-from gnomon.stats.metrics import Metric, Metrics, metrics_for
+from gnomon.stats.estimates import on_tasks, spread_of
+from gnomon.stats.intervals import (
+    Interval,
+    Method,
+    Noise,
+    Rule,
+    checked,
+    shared_effects,
+    variances_to_use,
+)
+from gnomon.stats.metrics import Metric, Metrics, median, metrics_for
 from gnomon.stats.samples import Strata
 from gnomon.tables import percent
 
+CurveSummary = Literal["area", "best", "final", "time_to_threshold"]
+
 #: Steps that people see of a curve.
 MOST_STEPS = 12
+#: Summaries that depend on how long a curve is, in the plural.
+OF_LENGTH = {"area": "areas", "best": "best scores", "final": "final scores"}
 
 
 @dataclass(frozen=True, eq=False)
 class Curve(SeriesRecord):
-    """One metric of one algorithm along its steps.
-
-    Parameters
-    ----------
-    algorithm, metric : str
-        What is shown.
-    step : ndarray of float, shape (steps,)
-        Ascending.
-    value, low, high : ndarray of float, shape (steps,)
-        The metric and its pointwise band; NaN where not estimable.
-    level : float
-        Confidence level at each step.
-    task : str or None
-        The task, or None for all together.
-    """
+    """One metric of one algorithm along its steps; see :class:`Curves`."""
 
     algorithm: str
     metric: str
@@ -66,7 +61,10 @@ class Curve(SeriesRecord):
 class Curves(Results[Curve]):
     """Metrics of every algorithm along the steps; see :func:`curves`.
 
-    The printed table has the first step, the last and some between.
+    A record has the fields `algorithm`, `metric`, `task` (None for all together), `level`, and
+    arrays of shape (steps,): `step`, ascending, and `value, low, high`, the metric and its
+    pointwise band, NaN where not estimable. The printed table has the first step, the last and some
+    between.
     """
 
     columns = ("algorithm", "metric", "step", "value", "low", "high")
@@ -89,40 +87,10 @@ def _some(records: Sequence[Row]) -> list[Row]:
     return [records[round(i * (n - 1) / max(count - 1, 1))] for i in range(count)]
 
 
-@overload
-def curves(
-    scores: Scores,
-    metrics: Metrics = ...,
-    *,
-    summary: None = None,
-    level: float = ...,
-    method: Method = ...,
-    n_resamples: int = ...,
-    gamma: float | None = ...,
-    grid: Grid = ...,
-    step: str = ...,
-    rng: np.random.Generator | int | None = ...,
-) -> Curves: ...
-@overload
-def curves(
-    scores: Scores,
-    metrics: Metrics = ...,
-    *,
-    summary: CurveSummary,
-    threshold: float | None = ...,
-    level: float = ...,
-    method: Method = ...,
-    n_resamples: int = ...,
-    gamma: float | None = ...,
-    grid: Grid = ...,
-    rng: np.random.Generator | int | None = ...,
-) -> Estimates: ...
 def curves(
     scores: Scores,
     metrics: Metrics = "iqm",
     *,
-    summary: CurveSummary | None = None,
-    threshold: float | None = None,
     level: float = 0.95,
     method: Method = "auto",
     n_resamples: int = 2000,
@@ -130,8 +98,8 @@ def curves(
     grid: Grid = None,
     step: str = "step",
     rng: np.random.Generator | int | None = None,
-) -> Curves | Estimates:
-    """Return metrics at every step that the runs of an algorithm share, or a number on the curve.
+) -> Curves:
+    """Return metrics at every step that the runs of an algorithm share.
 
     A run that ends early is part of the curve as far as it goes; a step is shown while at least
     half of the runs on each task go on.
@@ -142,17 +110,10 @@ def curves(
         With a column ``step``.
     metrics : str, Metric or sequence of them
         As in :func:`~gnomon.stats.estimates.estimate`.
-    summary : str, optional
-        One number about the curve of the metric instead: ``area`` (its mean over the steps' range,
-        by the trapezoidal rule), ``best``, ``final``, or ``time_to_threshold`` (the first step
-        that reaches it); see below.
-    threshold : float, optional
-        For ``time_to_threshold``.
     level : float
         Confidence level at each step.
     method : str
-        Of the bands, as in :func:`~gnomon.stats.estimates.estimate`; of a summary ``auto``
-        or ``percentile``.
+        Of the bands, as in :func:`~gnomon.stats.estimates.estimate`.
     n_resamples : int
         Number of resamples.
     gamma : float, optional
@@ -167,24 +128,20 @@ def curves(
 
     Returns
     -------
-    Curves or Estimates
-        For each algorithm the metrics in order; or, with `summary`, estimates of the metric
-        ``area(iqm)`` and so on. A time is infinite if never reached.
+    Curves
+        For each algorithm the metrics in order.
 
     Raises
     ------
     ScoreDataError
-        The table has no steps, an algorithm has no step that all its runs share, a threshold is
-        missing, or runs on a task end at different steps and their areas, best or final scores are
-        wanted.
+        The table has no steps, or an algorithm has no step that all its runs share.
 
     Warns
     -----
     DegenerateScoresWarning
         Runs do not share steps, and a grid is used; runs end early; tasks or steps are left out
-        because some run lacks them; or something is not estimable at
-        some steps: a band from one run per task or from scores that do not vary, a metric of
-        infinite scores.
+        because some run lacks them; or something is not estimable at some steps: a band from one
+        run per task or from scores that do not vary, a metric of infinite scores.
 
     Examples
     --------
@@ -193,9 +150,6 @@ def curves(
     >>> (curve,) = curves(scores, "mean")
     >>> curve.step, curve.value
     (array([0., 1.]), array([2.5, 3.5]))
-    >>> (area,) = curves(scores, "mean", summary="area")
-    >>> area.metric, area.value
-    ('area(mean)', 3.0)
     """
     scores = table_of(scores, curves=True)
     rule = Rule.of(generator(rng), level=level, method=method, n_resamples=n_resamples)
@@ -203,6 +157,8 @@ def curves(
     wanted = metrics_for(metrics, gamma=gamma, higher_is_better=higher)
     names, last = [metric.name for metric in wanted], scores.last_step()
     check_scales(last, names, tasks=shared_tasks(last), gamma=gamma)
+    with recorded() as notes:
+        drawn = tuple(_aggregate(_strata_by_step(on_grid(scores, grid)), wanted, rule))
     settings = made_by(
         rng,
         scale=scores.scale,
@@ -211,27 +167,9 @@ def curves(
         method=method,
         n_resamples=n_resamples,
         gamma=gamma,
+        step=step,
     )
-    if summary is None:
-        with recorded() as notes:
-            along = _strata_by_step(on_grid(scores, grid))
-            drawn = tuple(_aggregate(along, wanted, rule))
-        return Curves(drawn, settings | {"step": step}, tuple(notes))
-    number = Summary(summary, threshold, higher)
-    with recorded() as notes:
-        number.check(scores)
-        along = _strata_by_step(on_grid(scores, grid), complete=True)
-        found = [
-            summarized(name, *of, metric, number, rule)
-            for metric in wanted
-            for name, of in along.items()
-        ]
-    settings |= {
-        "title": f"{summary} of the curve of the metric, not the mean over the curves of the runs",
-        "summary": summary,
-        "threshold": threshold,
-    }
-    return Estimates(tuple(found), settings, tuple(notes))
+    return Curves(drawn, settings, tuple(notes))
 
 
 def _aggregate(
@@ -282,18 +220,16 @@ def _banded(
         return np.nan, np.nan, np.nan, "not estimable, some runs are infinite (censored)"
     if strata.counts.max() == 1:
         return value, np.nan, np.nan, "band not estimable from one run per task"
-    shown, fault = checked(interval_at(strata, noise, metric, rule))
+    if metric.value is median and strata.n_tasks == 1:
+        interval = Interval(*median_interval(strata.values, level=rule.level)[1:], "percentile")
+    else:
+        interval = spread_of(strata, metric, noise, rule).interval(rule.level)
+    shown, fault = checked(interval)
     return value, shown.low, shown.high, fault
 
 
-def _strata_by_step(
-    table: ScoreTable, *, complete: bool = False
-) -> dict[str, tuple[FloatArray, list[Strata]]]:
-    """Return for each algorithm its common steps and its scores at each of them.
-
-    With `complete` only steps that every run has; else those that all runs have which have not
-    ended, as long as half of each task's runs go on.
-    """
+def _strata_by_step(table: ScoreTable) -> dict[str, tuple[FloatArray, list[Strata]]]:
+    """Return for each algorithm the steps that are shown, and its scores at each of them."""
     if table.n_steps < 2:
         raise ScoreDataError("expected a table with several steps for curves; found one")
     tasks = shared_tasks(table.last_step())
@@ -311,7 +247,7 @@ def _strata_by_step(
             np.array(table.curve_labels(algorithm, task), dtype=object)[rows]
             for task, rows in zip(tasks, known, strict=True)
         ]
-        shown = np.all([_shown(scores, complete=complete) for scores in at_common], axis=0)
+        shown = np.all([_shown(scores) for scores in at_common], axis=0)
         n_all = np.unique(np.concatenate([steps for steps, _ in curves])).size
         if not shown.any():
             raise ScoreDataError(f"{algorithm}: expected a step that all runs have; found none")
@@ -319,7 +255,7 @@ def _strata_by_step(
             warn(f"{algorithm}: {n_all - shown.sum()} of {n_all} steps left out, not all runs "
                  "have them")  # fmt: skip
         kept = np.flatnonzero(shown)
-        if not complete and (early := early_ends(table, algorithm, common[kept[-1]])):
+        if early := early_ends(table, algorithm, common[kept[-1]]):
             warn(early)
         strata = []
         for i in kept:
@@ -331,10 +267,76 @@ def _strata_by_step(
     return found
 
 
-def _shown(scores: FloatArray, *, complete: bool) -> npt.NDArray[np.bool_]:
-    """Return at which steps the runs of a task, (runs, steps), are to be shown."""
+def _shown(scores: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return at which steps the runs of a task are shown: half go on, all of these have scores."""
     there = ~np.isnan(scores)
-    if complete:
-        return np.asarray(there.all(axis=0))
     goes_on = there[:, ::-1].cumsum(axis=1)[:, ::-1] > 0
     return np.asarray((there | ~goes_on).all(axis=0) & (2 * there.sum(axis=0) >= len(there)))
+
+
+def summarize_runs(
+    scores: Scores, summary: CurveSummary, *, threshold: float | None = None
+) -> ScoreTable:
+    """Return the table of one number about each run's own curve.
+
+    It is a table of scores like any other, which every estimate and comparison takes.
+
+    Parameters
+    ----------
+    scores : ScoreTable
+        With a column ``step``; steps that a run lacks are passed over.
+    summary : str
+        ``area`` (the mean over the steps' range, by the trapezoidal rule), ``best``, ``final``, or
+        ``time_to_threshold`` (the first step that reaches it), of which lower is better; a run that
+        never reaches it is censored.
+    threshold : float, optional
+        For ``time_to_threshold``.
+
+    Raises
+    ------
+    ScoreDataError
+        A threshold is missing, or runs on a task end at different steps and their areas, best or
+        final scores are wanted.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[[1, 5]], [[2, 3]]]})
+    >>> summarize_runs(table, "time_to_threshold", threshold=4).runs("dqn", "task_0")
+    array([ 1., inf])
+    """
+    check_word("summary", summary, get_args(CurveSummary))
+    is_time, table = summary == "time_to_threshold", table_of(scores, curves=True)
+    if is_time and threshold is None:
+        raise ScoreDataError("time_to_threshold: expected a threshold; found none")
+    if not is_time:
+        refuse_unequal_lengths(table, OF_LENGTH[summary])
+    sign, limit = 1.0 if table.higher_is_better else -1.0, float(threshold or 0.0)
+
+    def number(steps: FloatArray, curve: FloatArray) -> float:
+        if summary == "final":
+            return float(curve[-1])
+        if summary == "best":
+            return float(sign * np.max(sign * curve))
+        if summary == "area":
+            length = steps[-1] - steps[0]
+            return float(np.trapezoid(curve, steps) / length if length else curve[0])
+        reached = np.flatnonzero(sign * curve >= sign * limit)
+        return float(steps[reached[0]]) if reached.size else np.inf
+
+    records = []
+    for algorithm in table.algorithms:
+        for task in table.tasks:
+            steps, curves_of_runs = table.curves(algorithm, task)
+            labels = table.curve_labels(algorithm, task)
+            for run, row in zip(labels, curves_of_runs, strict=True):
+                seen = ~np.isnan(row)
+                score = number(steps[seen], row[seen]) if seen.any() else None
+                key = {"algorithm": algorithm, "task": task, "run": run}
+                records.append(key | {"score": score, "censored": score == np.inf})
+    return ScoreTable.from_records(
+        records,
+        metric=f"{summary}({table.metric})",
+        unit="steps" if is_time else table.unit,
+        higher_is_better=table.higher_is_better and not is_time,
+        provenance=(*table.provenance, f"{summary} of each run's curve"),
+    )

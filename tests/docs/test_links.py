@@ -83,7 +83,7 @@ def test_drawings_are_small(picture):
 
 
 def test_the_pictures_of_the_first_pages_are_there_and_small():
-    first = {"player.gif": ROOT / "README.md", "report.png": DOCS / "gohr" / "index.md"}
+    first = {"answer.png": ROOT / "README.md", "report.png": DOCS / "gohr" / "index.md"}
     for name, page in first.items():
         assert (DOCS / "images" / name).stat().st_size < 400_000, name
         assert f"images/{name}" in page.read_text("utf-8"), name

@@ -31,7 +31,6 @@ def source(tmp_path):
         "read . --out scores.csv",
         "read scores.csv --normalize limits.csv --out limits.csv",
         "distill scores.csv --size 2 --model scores.csv",
-        "distill scores.csv --size 2 --page scores.csv",
         "estimate scores.svg --figure scores.svg",
         "rank scores.svg --figure scores.svg",
         "report scores.html --out scores.html",

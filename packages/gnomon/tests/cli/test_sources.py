@@ -68,35 +68,16 @@ def test_sources_may_have_the_names_of_their_algorithms(command, logs):
     assert (pair["a"], pair["b"]) == ("base", "new")
 
 
-def test_what_can_be_read_both_ways_is_refused_with_both_readings(command, logs):
+def test_algorithms_with_the_names_of_files_are_named_by_an_option(command, logs):
     (logs / "both").mkdir()
     for name in ("base", "new"):
         (logs / f"{name}.json").rename(logs / "both" / f"{name}.json")
         (logs / name).mkdir()
         other = [sample(i + 41, uuid=f"{name}{i}") for i in range(40)]
         write_json(logs / name / "log.json", other, model=f"other {name}", n=40)
-    said = command("gnomon", "compare", "both", "base", "new")
-    assert said.status == 2
-    assert "found names of both" in said.err
-    assert "./base ./new are the sources, --pair base new the algorithms" in said.err
+    assert len(records(command("gnomon", "compare", "both", "base", "new", "--json"))) == 6
     (pair,) = records(command("gnomon", "compare", "both", "--pair", "base", "new", "--json"))
     assert pair["n_items"] == 40
-    three = records(command("gnomon", "estimate", "both", "./base", "./new", "--json"))
-    assert len(three) == 4
-    # Whoever is no algorithm of the sources before it is a source.
-    assert len(records(command("gnomon", "compare", "base", "new", "both", "--json"))) == 6
-
-
-def test_a_file_of_the_name_of_one_algorithm_does_not_hide_it(command, logs):
-    (logs / "new").write_text("notes")
-    (pair,) = records(
-        command("gnomon", "compare", "base.json", "new.json", "base", "new", "--json")
-    )
-    assert (pair["a"], pair["b"]) == ("base", "new")
-    (pair,) = records(
-        command("gnomon", "compare", "base.json", "new.json", "new", "base", "--json")
-    )
-    assert (pair["a"], pair["b"]) == ("new", "base")
 
 
 @pytest.mark.parametrize(

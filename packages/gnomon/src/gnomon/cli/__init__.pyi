@@ -1,17 +1,16 @@
 from .answer import Answer as Answer
 from .answer import JsonOption as JsonOption
 from .answer import answering as answering
+from .answer import bar_of as bar_of
 from .command import Command as Command
 from .command import message as message
 from .gnomon_command import COMMAND as COMMAND
 from .gnomon_command import app as app
 from .gnomon_command import main as main
 from .options import Level as Level
-from .options import ScoreOptions as ScoreOptions
 from .options import Seed as Seed
 from .options import ShowOptions as ShowOptions
 from .options import with_groups as with_groups
-from .progress import bar_of as bar_of
 from .reading import show_scores as show_scores
 from .sources import Sources as Sources
 
@@ -21,7 +20,6 @@ __all__ = [
     "Command",
     "JsonOption",
     "Level",
-    "ScoreOptions",
     "Seed",
     "ShowOptions",
     "Sources",

@@ -1,4 +1,4 @@
-"""Output of a verb: results as a table for people, or as one JSON object for programs."""
+"""Output of a verb: a table for people or one JSON object for programs, and its progress."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Annotated, Any
 
 import typer
@@ -24,6 +25,8 @@ from gnomon.tables import text_table
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Record = Mapping[str, Any]
+#: Progress of work that takes less is not shown.
+_SHORT_S = 2.0
 
 
 class Answer:
@@ -174,3 +177,34 @@ def _finite(value: Any) -> Any:
 def _width() -> int:
     """Return the columns of the terminal; a pipe gets whole lines."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
+
+
+@contextmanager
+def bar_of(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show the progress of work that takes more than two seconds, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    bar = progress.Progress(
+        progress.TextColumn(what),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        # The mean pace of the work so far: many pieces may end in one batch.
+        speed_estimate_period=86_400,
+    )
+    task = bar.add_task(what, total=None)
+    begin = Timer(_SHORT_S, bar.start)  # also within the first piece of work
+    begin.daemon = True
+    begin.start()
+    try:
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+    finally:
+        begin.cancel()
+        begin.join()
+        bar.stop()

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.answer import JsonOption, answering, bar_of
 from gnomon.cli.options import Figure, Level, Score, ScoreOptions, Seed, Where, with_groups
-from gnomon.cli.progress import progress_bar
 from gnomon.cli.sources import Sources
 from gnomon.errors import ScoreDataError, UnknownNameError
 
@@ -92,7 +91,7 @@ def distill(
     with answering("distill", as_json=as_json, figure=figure, reads=reads, writes=writes) as answer:
         tasks = [task.strip() for task in (have or "").split(",") if task.strip()]
         data = scores.prepared()
-        with progress_bar("distil") as progress:
+        with bar_of("distil") as progress:
             found = distilled(
                 data, size=size, procedure=procedure, have=tasks, rng=seed, progress=progress
             )

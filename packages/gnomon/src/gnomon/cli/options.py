@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -47,10 +47,6 @@ def _checked_target(gamma: float | None) -> float | None:
     return gamma
 
 
-Source = Annotated[
-    Path,
-    typer.Argument(help="A file or folder of scores, or the name of a data set.", readable=False),
-]
 Where = Annotated[
     list[str] | None, typer.Option(help="COLUMN=VALUE: use only these rows; repeatable.")
 ]
@@ -128,10 +124,6 @@ class ScoreOptions:
     def last(self, source: Sequence[str], algorithms: list[str] | None = None) -> ScoreTable:
         """Return one score of each run, on the scale that was asked for."""
         return self.normalized(self.of_runs(source, algorithms))
-
-    def algorithms_of(self, source: Sequence[str]) -> Collection[str]:
-        """Return the algorithms of sources."""
-        return self.table(source).algorithms
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import Level, ScoreOptions, Seed, with_groups
-from gnomon.cli.sources import Pair, SourcesAndModels, places_of, sources_and_pair
+from gnomon.cli.sources import Pair, SourcesAndPair, places_of, sources_and_pair
 
 
 @with_groups
 def report(
-    sources: SourcesAndModels,
+    sources: SourcesAndPair,
     pair: Pair = None,
     out: Annotated[
         Path | None,
@@ -61,7 +61,7 @@ def report(
     with answering("report", as_json=as_json, reads=reads, writes=alone) as answer:
         if out is not None:
             try_place(out)  # before scores are read
-        source, two = sources_and_pair(sources, pair, scores.algorithms_of)
+        source, two = sources_and_pair(sources, pair)
         table, name = scores.table(source), title or name_of(places_of(source))
         how: dict[str, Any] = {"pair": two, "by": by or (), "level": level, "seed": seed}
         if markdown and out is None:

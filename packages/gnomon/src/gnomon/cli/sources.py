@@ -1,21 +1,18 @@
 """Sources of scores on the command line, and the two algorithms that may follow them.
 
 A word is a source if it names one: a file, a folder or a data set that a reader recognises, or
-``NAME=PATH``. Two words behind the sources that name none are algorithms. What could be read both
-ways is refused, with both readings.
+``NAME=PATH``. Two words behind the sources that name none are algorithms.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gnomon.errors import GnomonError, ScoreDataError, listed
+from gnomon.errors import ScoreDataError, listed
 
 Sources = Annotated[
     list[str],
@@ -35,15 +32,6 @@ SourcesAndPair = Annotated[
         "contains one), optionally followed by two algorithms.",
     ),
 ]
-SourcesAndModels = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="SOURCE",
-        show_default=False,
-        help="Files, folders or logs of scores (NAME=PATH names the algorithm of a source that "
-        "contains one); of items, optionally followed by two models to look at closely.",
-    ),
-]
 Pair = Annotated[
     tuple[str, str] | None,
     typer.Option("--pair", metavar="A B", help="Two algorithms, if files have their names."),
@@ -57,12 +45,7 @@ Places = Path | list[Path] | dict[str, Path]
 
 
 def places_of(words: Sequence[str]) -> Places:
-    """Return where scores lie, by the words that name the places.
-
-    Raises
-    ------
-    ScoreDataError
-        Some places are named and some are not, or two have one name.
+    """Return where scores lie, by the words that name the places: all of them have a name or none.
 
     Examples
     --------
@@ -118,26 +101,11 @@ def is_read(path: Path, words: Sequence[str]) -> bool:
 
 
 def sources_and_pair(
-    words: Sequence[str],
-    pair: tuple[str, str] | None,
-    algorithms_of: Callable[[Sequence[str]], Collection[str]],
+    words: Sequence[str], pair: tuple[str, str] | None
 ) -> tuple[list[str], tuple[str, str] | None]:
     """Separate the sources among some words from the two algorithms after them.
 
-    Parameters
-    ----------
-    words : sequence of str
-        The first is a source.
-    pair : (str, str) or None
-        Two algorithms that were named otherwise: all words are sources, then.
-    algorithms_of : callable
-        The algorithms that sources hold; asked only where words could be read both ways.
-
-    Raises
-    ------
-    ScoreDataError
-        One algorithm is left alone, or more than two; or the last two words are sources, and
-        algorithms of those before them.
+    If the pair is named otherwise, all words are sources.
     """
     if pair is not None:
         return [*words], pair
@@ -145,53 +113,18 @@ def sources_and_pair(
     while n < len(words) and _is_source(words[n]):
         n += 1
     sources, names = [*words[:n]], [*words[n:]]
-    if len(names) == 1 and n > 1 and _are_algorithms(words[n - 1 :], words[: n - 1], algorithms_of):
-        sources, names = sources[:-1], [sources[-1], *names]
     if not names:
-        _expect_one_reading(words, algorithms_of)
         return sources, None
-    lacking = [name for name in names if _looks_like_file(name)]
+    lacking = [name for name in names if Path(name).suffix.lower() in _ENDS]
     if lacking:
         raise ScoreDataError(f"{lacking[0]}: expected a file of scores; there is none")
     if len(names) != 2:
         raise ScoreDataError(
             f"expected two algorithms after the sources ({listed(sources, 3)}), or none; found "
-            f"{listed(names)}, not a file or folder of scores"
+            f"{listed(names)}, not a file or folder of scores; --pair A B names algorithms that "
+            "have the names of files"
         )
     return sources, (names[0], names[1])
-
-
-def _expect_one_reading(
-    words: Sequence[str], algorithms_of: Callable[[Sequence[str]], Collection[str]]
-) -> None:
-    """Refuse two last sources that may be meant as algorithms of the sources before them."""
-    *sources, a, b = words if len(words) > 2 else ("", *words, "")
-    if len(words) < 3 or not _are_algorithms((a, b), sources, algorithms_of):
-        return
-    raise ScoreDataError(
-        f"{a} and {b}: expected sources or two algorithms, found names of both, files or folders "
-        f"here and algorithms of {listed(sources, 3)}; ./{a} ./{b} are the sources, --pair {a} {b} "
-        "the algorithms"
-    )
-
-
-def _are_algorithms(
-    names: Sequence[str],
-    sources: Sequence[str],
-    algorithms_of: Callable[[Sequence[str]], Collection[str]],
-) -> bool:
-    """Return whether two words may name algorithms of some sources."""
-    if any(_looks_like_file(name) or _named(name) for name in names):
-        return False
-    with suppress(GnomonError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return set(names) <= {*algorithms_of(sources)}
-    return False
-
-
-def _looks_like_file(name: str) -> bool:
-    """Return whether a word ends as files of scores do, and as no algorithm is called."""
-    return Path(name).suffix.lower() in _ENDS
 
 
 def _is_source(word: str) -> bool:

@@ -49,14 +49,14 @@ def _legal_tape(rule: CompiledRule, num_envs: int, n_steps: int) -> tuple[np.nda
     rng = np.random.default_rng(0)
     deck = draw_boards(num_envs * (3 + n_steps // 6), rng=rng)
     boards = engine.Boards.empty(rule, num_envs)
-    n_dealt = engine.advance(rule, boards, np.full(num_envs, outcomes.RESET), deck)
+    n_dealt = boards.advance(np.full(num_envs, outcomes.RESET), deck)
     tape = np.empty((n_steps, num_envs), dtype=np.int64)
     for actions in tape:
         mask = boards.permitted().cumsum(axis=1)
         pick = (rng.random(num_envs) * mask[:, -1]).astype(np.int64)
         actions[:] = (mask > pick[:, None]).argmax(axis=1)
-        n_dealt = engine.advance(
-            rule, boards, actions, deck, n_dealt=n_dealt, autoreset=outcomes.Autoreset.SAME_STEP
+        n_dealt = boards.advance(
+            actions, deck, n_dealt=n_dealt, autoreset=outcomes.Autoreset.SAME_STEP
         )
     return tape, deck
 
@@ -66,11 +66,9 @@ def _replay(rule: CompiledRule, tape: np.ndarray, deck: np.ndarray, horizon: int
     boards = engine.Boards.empty(rule, tape.shape[1])
 
     def play() -> None:
-        n_dealt = engine.advance(rule, boards, np.full(tape.shape[1], outcomes.RESET), deck)
+        n_dealt = boards.advance(np.full(tape.shape[1], outcomes.RESET), deck)
         for actions in tape:
-            n_dealt = engine.advance(
-                rule,
-                boards,
+            n_dealt = boards.advance(
                 actions,
                 deck,
                 n_dealt=n_dealt,
@@ -123,7 +121,7 @@ def _c_loop(rule: CompiledRule, tape: np.ndarray, deck: np.ndarray, horizon: int
     boards = engine.Boards.empty(rule, rule.n_shapes)
     shapes = np.zeros((rule.n_shapes, 36), dtype=np.uint8)
     shapes[:, 0] = 1 + rule.n_colors * np.arange(rule.n_shapes)
-    engine.advance(rule, boards, np.full(rule.n_shapes, outcomes.RESET), shapes)
+    boards.advance(np.full(rule.n_shapes, outcomes.RESET), shapes)
     buckets = boards.permitted()[:, :4].argmax(axis=1).astype(np.int32)
     n = tape.shape[1]
     # Outcome, reward, terminated, truncated.

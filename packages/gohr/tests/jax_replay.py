@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gohr.game import RESET, STALEMATE, Boards, BoardSpec, CompiledRule, advance, draw_boards
+from gohr.game import RESET, STALEMATE, Boards, BoardSpec, CompiledRule, draw_boards
 from gohr.game import jax as gjax
 from gohr.game.jax.transition import Dimensions, Reply, attempt, occupied, permitted
 from gohr.rules import parse
@@ -125,8 +125,8 @@ def replay(
     states = states_on(env, params, rows, boards)
     decks = np.split(boards, len(rules))
     play = [Boards.empty(rule, per_rule) for rule in rules]
-    for rule, mine, deck in zip(rules, play, decks, strict=True):
-        advance(rule, mine, np.full(per_rule, RESET), deck)
+    for mine, deck in zip(play, decks, strict=True):
+        mine.advance(np.full(per_rule, RESET), deck)
     met: Counter[int] = Counter()
     for step in range(n_steps):
         legal = np.concatenate([mine.permitted() for mine in play])
@@ -136,10 +136,8 @@ def replay(
         ):
             differ(what, expected, np.asarray(found), rows, step)
         actions = some_actions(legal, there, rng)
-        for rule, mine, deck, own in zip(
-            rules, play, decks, np.split(actions, len(rules)), strict=True
-        ):
-            advance(rule, mine, own, deck, horizon=horizon)
+        for mine, deck, own in zip(play, decks, np.split(actions, len(rules)), strict=True):
+            mine.advance(own, deck, horizon=horizon)
         states, reply = attempts(env, params.rules, states, actions, horizon)
         found_in = {**vars(reply), "finish": states.finish, "codes": states.board}
         found_in["last"] = states.last

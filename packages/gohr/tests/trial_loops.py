@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from gohr import TrialLog
-from gohr.game import CompiledRule, InterpretedBoards
+from gohr.game import CompiledRule
 from gohr.learners import Learner
 from gohr.playing import TrialInPlay
 
 
 def play_unfused(
-    learner: Learner, rule: CompiledRule | InterpretedBoards, boards: np.ndarray, horizon: int
+    learner: Learner, rule: CompiledRule, boards: np.ndarray, horizon: int
 ) -> TrialLog:
-    """Play a rule that is compiled, or on a board of the reference interpreter."""
+    """Play a rule without the kernel of a learner."""
     declared = {"reveal": learner.reveal, "plays_on": learner.plays_on}
     trial = TrialInPlay(boards, rule, horizon=horizon, **declared)
     while not trial.over:

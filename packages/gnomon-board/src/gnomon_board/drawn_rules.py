@@ -23,7 +23,7 @@ import numpy as np
 from gnomon.errors import UnknownNameError
 from gnomon_board.errors import LeaderboardError
 from gohr import BoardSpec, available_rules, compile_rule, draw_boards, load_rule, parse, play
-from gohr.errors import NotCompilableError
+from gohr.errors import RuleError
 from gohr.game import CLEARED, DEFAULT_SPEC, N_BUCKETS, N_CELLS, STALEMATE, find_stalemate
 from gohr.learners import RulePlayer, Uniform, chance_of_success
 from gohr.rules import BUILT_IN_ORDERS, RuleSet
@@ -149,7 +149,7 @@ def reason_against(
     """Return why a rule is not suitable for a season; None if it is."""
     try:
         compile_rule(rule_set, board_spec)
-    except NotCompilableError as error:
+    except RuleError as error:
         return str(error)
     boards = _boards(board_spec)
     knows = play(

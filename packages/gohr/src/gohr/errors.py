@@ -61,16 +61,28 @@ class RuleSyntaxError(GnomonError):
         return RuleSyntaxError(self.message, *where, self.remedy)
 
 
-class RulePlayError(GnomonError):
-    """A rule that parses but cannot be played: an unknown order, arithmetic on a name."""
+class RuleError(GnomonError):
+    """A rule that parses but cannot be played.
 
+    It names an order that does not exist, does arithmetic on a name, or is larger than the engine's
+    tables.
 
-class NotCompilableError(GnomonError):
-    """A rule, or a board, that the engine has no tables for; the reference interpreter plays it."""
+    Parameters
+    ----------
+    message : str
+        The part of the rule, and what is wrong with it.
+    line, column : int
+        Place in the text, counted from 1; 0 if unknown.
 
+    Examples
+    --------
+    >>> print(RuleError("the order 'Furthest' does not exist", 1, 8))
+    line 1, column 8: the order 'Furthest' does not exist
+    """
 
-class NotTabularError(GnomonError):
-    """A rule with a part that no table of bounded size holds; the compiled engine plays it."""
+    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
+        self.message, self.line, self.column = message, line, column
+        super().__init__(f"line {line}, column {column}: {message}" if line else message)
 
 
 class ConfigError(GnomonError):
@@ -79,10 +91,6 @@ class ConfigError(GnomonError):
 
 class RunFolderError(GnomonError):
     """A folder that is not a run folder, or of another version or experiment."""
-
-
-class NotCompiledWarning(GnomonWarning):
-    """A rule is played by the reference interpreter, a thousand times slower than the engine."""
 
 
 class StuckRuleWarning(GnomonWarning):

@@ -16,19 +16,9 @@ import numpy.typing as npt
 
 from gnomon.errors import counted, shortened
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gohr.game.board_views import ACTION
 from gohr.game.engine.compiler import CompiledRule
-from gohr.game.interpreted_boards import InterpretedBoards, boards_in_play
-from gohr.game.outcomes import (
-    ACCEPTED,
-    DENIED,
-    EPISODE_OVER,
-    IMMOVABLE,
-    IN_PROGRESS,
-    LEAVE,
-    RESET,
-    Autoreset,
-)
+from gohr.game.engine.program import ACTION
+from gohr.game.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS, RESET
 from gohr.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
@@ -178,9 +168,8 @@ def play(
 ) -> TrialLog:
     """Let a policy play a rule on one board after another, and log every attempt.
 
-    A board is over when it is cleared, when no piece can be moved, or after `horizon` attempts. The
-    engine plays rules that compile, the reference interpreter the others: the attempts are the
-    same. A policy with a compiled kernel plays by it, some fifty times as fast.
+    A board is over when it is cleared, when no piece can be moved, or after `horizon` attempts. A
+    policy with a compiled kernel plays by it, some fifty times as fast, with the same attempts.
 
     Parameters
     ----------
@@ -235,9 +224,11 @@ def play(
     if not (callable(getattr(policy, "act", None)) and callable(getattr(policy, "observe", None))):
         found = shortened(repr(policy))
         raise TypeError(f"policy: expected an object with act and observe, found {found}")
-    room = boards_in_play(rule, board_spec, 1)
+    from gohr.game.engine.boards import Boards
+
+    room = Boards.empty(rule, 1, board_spec)
     kernel = getattr(policy, "kernel", None)
-    if kernel is not None and not isinstance(room, InterpretedBoards):
+    if kernel is not None:
         from gohr.playing_kernel import play_compiled
 
         return play_compiled(kernel, room, boards, horizon)
@@ -269,8 +260,7 @@ class TrialInPlay:
     Parameters
     ----------
     boards, rule, horizon, board_spec
-        As in :func:`play`; the rule may also be one board under it
-        (:func:`gohr.game.boards_in_play`).
+        As in :func:`play`; the rule may also be one board under it, :class:`gohr.game.Boards`.
     reveal, plays_on : bool
         As a :class:`Policy` declares them.
     played : TrialLog, optional
@@ -299,7 +289,7 @@ class TrialInPlay:
     def __init__(
         self,
         boards: npt.NDArray[np.uint8],
-        rule: RuleSet | CompiledRule | Boards | InterpretedBoards,
+        rule: RuleSet | CompiledRule | Boards,
         *,
         horizon: int = 100,
         board_spec: BoardSpec = DEFAULT_SPEC,
@@ -308,7 +298,9 @@ class TrialInPlay:
         played: TrialLog | None = None,
     ) -> None:
         if isinstance(rule, RuleSet | CompiledRule):
-            rule = boards_in_play(rule, board_spec, 1)
+            from gohr.game.engine.boards import Boards
+
+            rule = Boards.empty(rule, 1, board_spec)
         self._room = rule
         self._boards, self._horizon = boards, horizon
         self._reveal, self._plays_on = reveal, plays_on
@@ -475,10 +467,10 @@ def replay(
         raise ValueError("actions: expected numbers from 0 to 143")
     first = np.zeros(len(n_attempts), dtype=np.int8)
     found = np.zeros((7, len(actions)), dtype=np.int16)
-    room = boards_in_play(rule, board_spec, _SIDE_BY_SIDE)
-    if isinstance(room, InterpretedBoards):
-        _replay_interpreted(room, boards, n_attempts, actions, first, found)
-    elif len(n_attempts):
+    from gohr.game.engine.boards import Boards
+
+    room = Boards.empty(rule, _SIDE_BY_SIDE, board_spec)
+    if len(n_attempts):
         from gohr.playing_kernel import deck_of, replay_rows
 
         arrays = (room.rule.program, room.state, room.seen, room.padded)
@@ -514,36 +506,3 @@ def replay_log(
 
 #: Number of boards that are replayed together: more do not fit into the fastest cache.
 _SIDE_BY_SIDE = 20
-
-
-def _replay_interpreted(
-    room: InterpretedBoards,
-    boards: npt.NDArray[np.uint8],
-    n_attempts: npt.NDArray[np.int64],
-    actions: npt.NDArray[np.integer[Any]],
-    first: npt.NDArray[np.int8],
-    found: npt.NDArray[np.int16],
-) -> None:
-    """Fill the columns of a replay by the reference interpreter, with one board."""
-    ends = np.cumsum(n_attempts).tolist()
-    for episode, end in enumerate(ends):
-        room.replies[ACTION] = LEAVE
-        room.replies[ACTION, 0] = RESET
-        room.advance(boards[episode : episode + 1], 0, 0, Autoreset.DISABLED)
-        first[episode] = room.finish[0]
-        changed, failed = True, set[int]()
-        for row in range(end - int(n_attempts[episode]), end):
-            if changed:
-                mask = room.permitted_of(0).reshape(N_CELLS, N_BUCKETS)
-                n_pieces, failed = np.count_nonzero(room.codes[0]), set()
-            cell, bucket = divmod(int(actions[row]), N_BUCKETS)
-            room.replies[ACTION, 0] = actions[row]
-            room.advance(boards, 0, 0, Autoreset.DISABLED)
-            outcome = int(room.outcome[0])
-            counts = n_pieces, mask.any(axis=1).sum(), mask.sum(), mask[cell].sum(), len(failed)
-            found[:, row] = outcome, room.finish[0], *counts
-            changed = outcome == ACCEPTED
-            if outcome == DENIED:
-                failed.add(N_BUCKETS * cell + bucket)
-            elif outcome == IMMOVABLE:
-                failed.update(range(N_BUCKETS * cell, N_BUCKETS * (cell + 1)))

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from numba import njit
 
 from gohr.game.board import N_CELLS
-from gohr.game.board_views import ACTION, OUTCOME, STANDS, Replies
 from gohr.game.engine.acceptance import Int, Short
 from gohr.game.engine.boards import Boards
 from gohr.game.engine.compiler import CompiledRule
+from gohr.game.engine.program import ACTION, OUTCOME, STANDS, Replies
 from gohr.game.engine.transition import permitted, step
 from gohr.game.outcomes import (
     ACCEPTED,

@@ -19,7 +19,6 @@ RULES = [
     "clockwise",
     "quota-of-one",
     {"name": "never", "text": "(*,pentagon,*,*,0)"},
-    {"name": "slow", "text": "(*,*,*,*,0)\n(*,*,*,*,this.color+1)"},
 ]
 LEARNERS = ["uniform", {"kind": "linear_dqn", "plays_on": True}]
 
@@ -43,14 +42,13 @@ def counted(folder: RunFolder) -> list[float]:
     return chances
 
 
-@pytest.mark.filterwarnings("ignore::gohr.errors.NotCompiledWarning")
 @pytest.mark.filterwarnings("ignore::gohr.errors.StuckRuleWarning")
 def test_every_attempt_has_the_chance_that_the_reference_counts(tmp_path):
     config = ExperimentConfig("chances", RULES, LEARNERS, trials=2, episodes=3, horizon=30)
     folder = run(config, tmp_path).folder
     p0 = folder.attempts()["p0"]
     np.testing.assert_array_equal(p0, counted(folder))
-    assert 0 < np.nanmin(p0) + np.nanmax(p0) <= 1
+    assert 0 < np.nanmin(p0) < np.nanmax(p0) <= 1
     assert np.isnan(folder.attempts(rule="never")["p0"]).sum() == 12
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import GnomonError
-from gohr.errors import ConfigError, NotCompiledWarning, StuckRuleWarning
+from gohr.errors import ConfigError, RuleError, StuckRuleWarning
 from gohr.experiments import ExperimentConfig, RunFolder, Trial, elements, run, score, tag_effects
 from gohr.run_page import findings_of
 from runs import edit, hashes
@@ -91,15 +91,17 @@ def test_a_trial_whose_row_or_attempts_are_gone_or_damaged_is_played_again(tmp_p
     assert run(CONFIG, folder.path).lost == ()
 
 
-def test_a_rule_without_tables_is_said_to_be_slow_and_played(tmp_path):
+def test_a_rule_that_cannot_be_played_is_refused_before_the_first_trial(tmp_path):
     rule = tmp_path / "fails-in-play.txt"
     rule.write_text("(*,*,*,*,0)\n(*,*,*,*,this.color+1)\n")
     config = ExperimentConfig("slow", [str(rule)], ["rule_player"], trials=1, episodes=2)
     (doubt,) = config.doubts
     assert doubt.startswith("rule fails-in-play, line 2, column 10: error: 'this.color' is a name")
-    with pytest.warns(NotCompiledWarning, match="played by the reference interpreter"):
-        summary = run(config, tmp_path / "run")
-    assert (summary.done, summary.failed) == (1, 0)
+    with pytest.raises(
+        RuleError, match=r"rule fails-in-play: line 2, column 1: .*arithmetic needs"
+    ):
+        run(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_an_interrupted_run_goes_on(tmp_path, serial):

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gohr.errors import NotCompilableError
 from gohr.game import (
     COLORS,
     DEFAULT_SPEC,
@@ -179,7 +178,7 @@ def test_a_spec_that_cannot_be_drawn_is_told(fields: dict, message: str) -> None
     ],
 )
 def test_a_board_that_has_no_codes_is_told(pieces: list[Piece], message: str) -> None:
-    with pytest.raises(NotCompilableError, match=re.escape(message)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         Board(tuple(pieces)).codes(DEFAULT_SPEC)
 
 

@@ -5,7 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import strategies_rules as rules
-from gohr.errors import RulePlayError
+from gohr.errors import RuleError
 from gohr.game import Board, Piece, ReferenceGame
 from gohr.rules import RuleSet, parse
 
@@ -146,9 +146,9 @@ def test_a_custom_order_may_shadow_a_built_in_one_and_a_later_one_an_earlier() -
 
 
 def test_an_unknown_order_is_noticed_when_it_must_be_tested() -> None:
-    with pytest.raises(RulePlayError, match="unknown order 'nowhere'; known: "):
+    with pytest.raises(RuleError, match="unknown order 'nowhere'; known: "):
         game("(*,*,*,nowhere,0)")
-    with pytest.raises(RulePlayError, match="did you mean 'NearestObject'"):
+    with pytest.raises(RuleError, match="did you mean 'NearestObject'"):
         game("(*,*,*,NearestObjects,0)")
 
 
@@ -171,7 +171,7 @@ def test_an_unknown_order_that_is_never_tested_does_no_harm(text: str) -> None:
 
 
 def test_arithmetic_on_a_name_is_reported_with_its_place() -> None:
-    with pytest.raises(RulePlayError, match="line 2, column 10: arithmetic needs numbers"):
+    with pytest.raises(RuleError, match="line 2, column 10: arithmetic needs numbers"):
         game("#\n(*,*,*,*,this.color+1)")
 
 
@@ -439,7 +439,7 @@ def test_any_rule_on_any_board(rule_set: RuleSet, on: Board, data: st.DataObject
 def test_any_rule_with_properties(rule_set: RuleSet, on: Board, data: st.DataObject) -> None:
     try:
         play_through(ReferenceGame(rule_set, on), data)
-    except RulePlayError:
+    except RuleError:
         assume(False)
 
 

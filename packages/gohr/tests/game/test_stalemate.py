@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 import strategies_rules as rules
-from gohr.errors import RulePlayError
+from gohr.errors import RuleError
 from gohr.game import (
     COLORS,
     SHAPES,
@@ -106,7 +106,7 @@ def test_the_same_rule_gives_the_same_answer_whatever_the_global_state() -> None
 
 
 def test_a_rule_that_cannot_be_played() -> None:
-    with pytest.raises(RulePlayError, match="unknown order 'Nowhere'"):
+    with pytest.raises(RuleError, match="unknown order 'Nowhere'"):
         search("(*,*,*,Nowhere,0)")
 
 

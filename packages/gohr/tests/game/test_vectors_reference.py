@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gohr.errors import RulePlayError, RuleSyntaxError
+from gohr.errors import RuleError, RuleSyntaxError
 from gohr.game import ReferenceGame
 from gohr.rules import parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
@@ -39,7 +39,7 @@ def replay(record: dict[str, Any]) -> None:
         return
     rule_set = parse(record["rule_text"])
     if "start_finish" not in record:
-        with pytest.raises(RulePlayError):
+        with pytest.raises(RuleError):
             ReferenceGame(rule_set, board_of(record))
         return
     game = ReferenceGame(rule_set, board_of(record))
@@ -63,7 +63,7 @@ def some_move_raises(record: dict[str, Any]) -> bool:
         game = replayed(record)
         try:
             game.attempt(piece_id, bucket)
-        except RulePlayError:
+        except RuleError:
             return True
     return False
 

@@ -1,4 +1,4 @@
-"""The one loop: by engine or interpreter, by a kernel or by act and observe, the same attempts."""
+"""The one loop: by a kernel or by act and observe, the same attempts."""
 
 import re
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gohr import TrialLog, play
-from gohr.game import DEFAULT_SPEC, BoardSpec, InterpretedBoards, compile_rule, draw_boards
+from gohr.game import BoardSpec, compile_rule, draw_boards
 from gohr.learners import LinearDQN, RulePlayer, Uniform, make_learner
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused
@@ -69,25 +69,6 @@ def test_a_trial_may_change_from_one_way_to_the_other():
     ]
     assert np.array_equal(log.actions, np.concatenate([p.actions for p in parts]))
     assert whole.theta.tobytes() == mixed.theta.tobytes()
-
-
-@pytest.mark.parametrize("rule", ["color-match", "clockwise", "b3-then-b1"])
-@pytest.mark.parametrize("make", [Uniform, RulePlayer, LinearDQN])
-def test_reference_interpreter_and_engine_give_the_same_trial(rule, make):
-    rule_set = load_rule(rule)
-    boards = draw_boards(8, rng=np.random.default_rng(0))
-    engine = play(boards, make(rng=np.random.default_rng(1)), rule_set, horizon=60)
-    interpreted = InterpretedBoards(rule_set, DEFAULT_SPEC, 1)
-    reference = play_unfused(make(rng=np.random.default_rng(1)), interpreted, boards, 60)
-    assert same(engine, reference)
-
-
-def test_a_rule_that_does_not_compile_is_played_by_the_reference():
-    boards = draw_boards(3, rng=np.random.default_rng(2))
-    log = play(boards, RulePlayer(rng=np.random.default_rng(3)), parse("(*,*,*,T,*)"))
-    assert log.n_attempts.tolist() == [9, 9, 9]
-    rows = log.actions.reshape(3, 9) // 24
-    assert (np.diff(rows.astype(int), axis=1) <= 0).all()  # from the top row down
 
 
 def test_any_object_with_two_methods_is_a_policy():

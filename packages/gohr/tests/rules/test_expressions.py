@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies_rules as rules
-from gohr.errors import RulePlayError
+from gohr.errors import RuleError
 from gohr.rules import Binary, Expression, Number, parse
 from gohr.rules.expressions import PieceRecord, Value, Values, evaluate, integer_of
 
@@ -88,12 +88,12 @@ def test_not_equal_holds_if_some_pair_differs() -> None:
 
 @pytest.mark.parametrize("text", ["text+1", "1-text", '"3"*2', "last%2", "[1,text]/0"])
 def test_arithmetic_on_anything_but_integers_cannot_be_played(text: str) -> None:
-    with pytest.raises(RulePlayError, match="line 1, column 7: arithmetic needs numbers, found"):
+    with pytest.raises(RuleError, match="line 1, column 7: arithmetic needs numbers, found"):
         value(text)
 
 
 def test_the_message_names_the_value_and_the_expression() -> None:
-    with pytest.raises(RulePlayError, match=r"found 'red' in 'text\+1'; fields such as"):
+    with pytest.raises(RuleError, match=r"found 'red' in 'text\+1'; fields such as"):
         value("text+1")
 
 

@@ -2,7 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import strategies_rules as rules
-from gohr.errors import RulePlayError
+from gohr.errors import RuleError
 from gohr.rules import Expression, parse, variables_of
 from gohr.rules.expressions import NOTHING, PieceRecord, Value, Values, evaluate
 from gohr.rules.variables import is_defined, is_literal, may_have_value, must_have_value
@@ -45,7 +45,7 @@ def test_what_may_and_must_have_a_value(expression: Expression, data: st.DataObj
 
     try:
         values = evaluate(expression, scope)
-    except RulePlayError:
+    except RuleError:
         return
     if values:
         assert may_have_value(expression)

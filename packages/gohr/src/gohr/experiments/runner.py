@@ -25,7 +25,6 @@ from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.experiments.run_folder import SESSIONS, RunFolder
 from gohr.experiments.store import TrialRecord, Writer
 from gohr.experiments.trial import compile_kernels, failure, play, prepare, stuck_as_dealt
-from gohr.game.interpreted_boards import warn_if_interpreted
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "gymnasium", "torch", "distributed")
 #: What the server of worker processes imports.
@@ -137,14 +136,14 @@ def run(
     ------
     RunFolderError
         If the folder cannot hold this run, or the disk is full. Trials played before are kept.
+    RuleError
+        If a rule cannot be played, or is too large for the engine.
     ConfigError
         If it is a recording of trials played elsewhere, or trials have limits and are not played in
         processes.
 
     Warns
     -----
-    NotCompiledWarning
-        If the engine has no tables for a rule, which the reference interpreter then plays.
     StuckRuleWarning
         If no piece can be moved on most boards of a rule as they are dealt.
 
@@ -167,8 +166,6 @@ def run(
     # Processes first: they start while this one looks at the rules.
     chosen_workers = _chosen(scheduler, workers, limits, executor)
     for rule in config.rules:
-        # Shown here, once, since the workers that play the trials cannot show it.
-        warn_if_interpreted(rule.rule_set, config.board)
         if (warning := stuck_as_dealt(config, rule)) is not None:
             warnings.warn(warning, StuckRuleWarning, stacklevel=2)
     if executor is None and workers > 1:

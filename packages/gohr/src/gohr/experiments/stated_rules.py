@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from gnomon.results import FieldRecord, Results
-from gohr.errors import RuleSyntaxError
+from gohr.errors import RuleError, RuleSyntaxError
 from gohr.experiments.metrics import episode_errors
 from gohr.game.board import DEFAULT_SPEC, BoardSpec, draw_boards
-from gohr.game.board_views import ACTION
+from gohr.game.engine.compiler import compile_rule
 from gohr.game.equivalence import equivalent
-from gohr.game.interpreted_boards import boards_in_play
-from gohr.game.outcomes import ACCEPTED, IN_PROGRESS, LEAVE, RESET, Autoreset
+from gohr.game.outcomes import ACCEPTED, IN_PROGRESS, LEAVE, RESET
 from gohr.rules.lexer import tokenize
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
@@ -242,9 +241,11 @@ def read_statement(said: str) -> tuple[RuleSet | None, str | None]:
     (*, *, *, *, 0)
     """
     try:
-        return parse(stated_text(said)), None
-    except RuleSyntaxError as error:
+        rule = parse(stated_text(said))
+        compile_rule(rule)
+    except (RuleSyntaxError, RuleError) as error:
         return None, str(error).splitlines()[0]
+    return rule, None
 
 
 def _first(log: TrialLog, n: int) -> TrialLog:
@@ -289,10 +290,11 @@ def agreement(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT
     >>> agreement(rule, log), agreement(gohr.load_rule("anything-goes"), log) < 0.9
     (1.0, True)
     """
+    from gohr.game.engine.boards import Boards
+
     n = len(log.boards)
-    player = boards_in_play(stated, board_spec, n)
-    player.replies[ACTION] = RESET
-    player.advance(log.boards, 0, 0, Autoreset.DISABLED)
+    player = Boards.empty(stated, n, board_spec)
+    player.advance(RESET, log.boards)
     begins = np.cumsum(log.n_attempts) - log.n_attempts
     follows, n_foretold, n_attempts = np.ones(n, dtype=np.bool_), 0, 0
     for k in range(int(log.n_attempts.max(initial=0))):
@@ -305,7 +307,7 @@ def agreement(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT
         n_foretold += int(((says == good) & follows[has]).sum())
         n_attempts += len(has)
         follows[has] &= says | ~good
-        player.replies[ACTION] = LEAVE
-        player.replies[ACTION, has] = np.where(good & says & follows[has], actions, LEAVE)
-        player.advance(log.boards, 0, 0, Autoreset.DISABLED)
+        moves = np.full(n, LEAVE)
+        moves[has] = np.where(good & says & follows[has], actions, LEAVE)
+        player.advance(moves, log.boards)
     return n_foretold / n_attempts if n_attempts else math.nan

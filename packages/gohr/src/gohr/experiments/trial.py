@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from gohr.errors import RulePlayError
+from gohr.errors import RuleError
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry, content_text
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
@@ -125,6 +125,8 @@ def stuck_as_dealt(config: ExperimentConfig, rule: RuleEntry) -> str | None:
     No player can make an error there, so such a rule looks easy. Up to a hundred boards of the
     first trial are tested; None for a rule that plays, and for recorded games.
 
+    Raises RuleError: the rule cannot be played, or is too large for the engine.
+
     Examples
     --------
     >>> rule = RuleEntry("typo", "(*,sqare,*,*,1)")
@@ -146,8 +148,8 @@ def stuck_as_dealt(config: ExperimentConfig, rule: RuleEntry) -> str | None:
         first = replay(
             boards, no_attempts, no_attempts[:0], rule.rule_set, board_spec=config.board
         ).first
-    except RulePlayError:  # its trials say so
-        return None
+    except RuleError as error:
+        raise RuleError(f"rule {rule.name}: {error}") from None
     n_stuck = int((first == STALEMATE).sum())
     if n_stuck <= len(boards) / 2:
         return None

@@ -2,8 +2,8 @@
 
 A :class:`BoardSpec` defines how boards are drawn, :func:`draw_boards` draws them, and a
 :class:`Board` holds one :class:`Piece` after another. :func:`compile_rule` turns a rule into the
-tables of the engine, a :class:`CompiledRule`, and :func:`advance` makes an attempt on each of many
-:class:`Boards`; :class:`ReferenceGame` plays any rule straight from its tree, one attempt at a
+tables of the engine, a :class:`CompiledRule`, and :class:`Boards` are many boards in play under it;
+:class:`ReferenceGame` plays any rule straight from its tree, one attempt at a
 time, and shares no code with the engine.
 
 :class:`HiddenRulesEnv` is the game as a Gymnasium environment and :class:`HiddenRulesVectorEnv`

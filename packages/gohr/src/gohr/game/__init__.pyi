@@ -12,7 +12,6 @@ from .board_files import read_board_file as read_board_file
 from .drawing import board_pixels as board_pixels
 from .drawing import board_text as board_text
 from .engine.boards import Boards as Boards
-from .engine.boards import advance as advance
 from .engine.compiler import CompiledRule as CompiledRule
 from .engine.compiler import compile_rule as compile_rule
 from .environments.env import HiddenRulesEnv as HiddenRulesEnv
@@ -27,8 +26,6 @@ from .equivalence import Equivalence as Equivalence
 from .equivalence import equivalent as equivalent
 from .instructions import INSTRUCTIONS as INSTRUCTIONS
 from .instructions import REPLIES as REPLIES
-from .interpreted_boards import InterpretedBoards as InterpretedBoards
-from .interpreted_boards import boards_in_play as boards_in_play
 from .outcomes import ACCEPTED as ACCEPTED
 from .outcomes import CLEARED as CLEARED
 from .outcomes import DENIED as DENIED
@@ -87,7 +84,6 @@ __all__ = [
     "HiddenRulesEnv",
     "HiddenRulesVectorEnv",
     "HistoryStack",
-    "InterpretedBoards",
     "JavaRandom",
     "LastSuccess",
     "Piece",
@@ -96,10 +92,8 @@ __all__ = [
     "StalemateSearch",
     "TextObservation",
     "action_space",
-    "advance",
     "board_pixels",
     "board_text",
-    "boards_in_play",
     "check_rule",
     "compile_rule",
     "draw_boards",

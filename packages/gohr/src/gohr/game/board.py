@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import UnknownNameError, shortened
 from gnomon.results import generator
-from gohr.errors import NotCompilableError
 
 # NumPy is imported where it is used: counting the trials of a run needs no arrays.
 if TYPE_CHECKING:
@@ -155,13 +154,13 @@ class BoardSpec:
 
         Raises
         ------
-        NotCompilableError
+        ValueError
             If it is not of the palettes.
         """
         shape, color = piece.shape, piece.color
         if shape not in self.shape_palette or color not in self.color_palette:
             look = f"{piece.color} {piece.shape}"
-            raise NotCompilableError(f"board: piece {piece.id} ({look}) is not of the palettes")
+            raise ValueError(f"board: piece {piece.id} ({look}) is not of the palettes")
         index = self.shape_palette.index(shape) * len(self.color_palette)
         return 1 + index + self.color_palette.index(color)
 
@@ -234,10 +233,9 @@ class Board:
 
         Raises
         ------
-        NotCompilableError
-            If two pieces share a cell, or a piece is not a shape and a colour of the palettes.
         ValueError
-            If a piece lies in no cell.
+            If a piece lies in no cell, two pieces share one, or a piece is not a shape and a colour
+            of the palettes.
         """
         import numpy as np
 
@@ -247,7 +245,7 @@ class Board:
                 raise ValueError(f"board: expected a cell from 1 to 36, found {piece.pos}")
             code = spec.code(piece)
             if codes[piece.pos - 1]:
-                raise NotCompilableError(f"board: several pieces in cell {piece.pos}")
+                raise ValueError(f"board: several pieces in cell {piece.pos}")
             codes[piece.pos - 1] = code
         return codes
 

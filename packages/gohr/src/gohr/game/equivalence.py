@@ -27,11 +27,9 @@ from gohr.game.board import (
     draw_boards,
     nearest_bucket,
 )
-from gohr.game.board_views import ACTION
 from gohr.game.engine.boards import Boards
-from gohr.game.engine.compiler import CompiledRule
-from gohr.game.interpreted_boards import InterpretedBoards, boards_in_play, tables_of
-from gohr.game.outcomes import IN_PROGRESS, LEAVE, RESET, Autoreset
+from gohr.game.engine.compiler import CompiledRule, compile_rule
+from gohr.game.outcomes import IN_PROGRESS, LEAVE, RESET
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
 
@@ -41,8 +39,6 @@ _Accepts: TypeAlias = npt.NDArray[np.uint8]
 
 #: Boards played side by side; and states of play in which small boards are searched whole.
 _TOGETHER, _MOST_STATES = 2_000, 60_000
-#: The reference interpreter plays a board in the time of a thousand.
-_SLOWER = 100
 _QUADRANTS = [nearest_bucket(1 + cell) for cell in range(N_CELLS)]
 
 
@@ -138,7 +134,7 @@ def equivalent(
     spec : BoardSpec
         Which boards there are.
     n_boards : int
-        Number of random boards, at least 0; a hundredth of it if a rule does not compile.
+        Number of random boards, at least 0.
     rng : numpy.random.Generator or int
         Draws the boards and moves, or is the seed for them.
 
@@ -151,7 +147,7 @@ def equivalent(
     ------
     RuleSyntaxError
         If a text does not parse.
-    RulePlayError
+    RuleError
         If a rule cannot be played.
     ValueError
         If `n_boards` is negative.
@@ -170,13 +166,13 @@ def equivalent(
     """
     if n_boards < 0:
         raise ValueError(f"n_boards: expected at least 0, found {n_boards}")
-    rules = tuple(parse(rule) if isinstance(rule, str) else rule for rule in (a, b))
-    pair = _Pair(rules, spec)
+    trees = [parse(rule) if isinstance(rule, str) else rule for rule in (a, b)]
+    pair = _Pair([compile_rule(tree, spec) for tree in trees], spec)
     if pair.says_the_same:
         return Equivalence(True, True)
     n_looked, n_searched = 0, spec.pieces[0] - 1
     for n_pieces in range(spec.pieces[0], spec.pieces[1] + 1):
-        if _n_states(n_pieces, spec) > _MOST_STATES / pair.slower:
+        if _n_states(n_pieces, spec) > _MOST_STATES:
             break
         boards = np.array([*_boards_of(n_pieces, spec)], dtype=np.uint8).reshape(-1, N_CELLS)
         n_looked += len(boards)
@@ -185,7 +181,7 @@ def equivalent(
             return pair.told(*found, n_searched, n_looked)
         n_searched = n_pieces
     rng, exact = generator(rng), n_searched == spec.pieces[1]
-    left = 0 if exact else n_boards // pair.slower
+    left = 0 if exact else n_boards
     while left > 0:
         some = draw_boards(min(left, _TOGETHER), spec, rng=rng)
         left, n_looked = left - len(some), n_looked + len(some)
@@ -202,25 +198,18 @@ _Found: TypeAlias = tuple[_Codes, list[int]]
 class _Pair:
     """Two rules, played side by side on the same boards."""
 
-    def __init__(self, rules: tuple[RuleSet, ...], spec: BoardSpec) -> None:
+    def __init__(self, rules: list[CompiledRule], spec: BoardSpec) -> None:
         self._rules, self._spec = rules, spec
-        self._tables = [tables_of(rule, spec) for rule in rules]
-        all_compiled = all(isinstance(tables, CompiledRule) for tables in self._tables)
-        self.slower = 1 if all_compiled else _SLOWER
 
     @property
     def says_the_same(self) -> bool:
         """Whether the tables of both rules come to the same form."""
-        a, b = self._tables
-        if not (isinstance(a, CompiledRule) and isinstance(b, CompiledRule)):
-            return str(self._rules[0]) == str(self._rules[1])
-        forms = [[_form(rule, k) for k in range(len(rule.lines))] for rule in (a, b)]
+        forms = [[_form(rule, k) for k in range(len(rule.lines))] for rule in self._rules]
         if forms[0] == forms[1]:
             return True
         simple = all(len(f) == 1 and f[0].is_plain for f in forms)
-        return simple and _same_where_reachable(
-            forms[0][0].plain, forms[1][0].plain, (a.n_shapes, a.n_colors)
-        )
+        palettes = len(self._spec.shape_palette), len(self._spec.color_palette)
+        return simple and _same_where_reachable(forms[0][0].plain, forms[1][0].plain, palettes)
 
     def differ_at_last(self, boards: _Codes) -> _Found | None:
         """Search every play on some boards; return one after which they differ, of the shortest."""
@@ -252,8 +241,7 @@ class _Pair:
             draws = rng.random(masks[0].shape) * (masks[0] != 0)
             moves[:, step] = np.where(on, draws.argmax(axis=1), LEAVE)
             for player in players:
-                player.replies[ACTION] = moves[:, step]
-                player.advance(boards, 0, 0, Autoreset.DISABLED)
+                player.advance(moves[:, step], boards)
         return None
 
     def smaller(self, board: _Codes, moves: list[int]) -> _Found:
@@ -303,15 +291,13 @@ class _Pair:
         players = [self._player(k, boards) for k in range(2)]
         for step in range(len(plays[0][1])):
             for player in players:
-                player.replies[ACTION] = [moves[step] for _, moves in plays]
-                player.advance(boards, 0, 0, Autoreset.DISABLED)
+                player.advance([moves[step] for _, moves in plays], boards)
         on = players[0].finish == IN_PROGRESS
         return [player.permitted() for player in players], on
 
-    def _player(self, k: int, boards: _Codes) -> Boards | InterpretedBoards:
-        player = boards_in_play(self._rules[k], self._spec, len(boards))
-        player.replies[ACTION] = RESET
-        player.advance(boards, 0, 0, Autoreset.DISABLED)
+    def _player(self, k: int, boards: _Codes) -> Boards:
+        player = Boards.empty(self._rules[k], len(boards))
+        player.advance(RESET, boards)
         return player
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gnomon.errors import UnknownNameError
-from gohr.errors import RulePlayError
+from gohr.errors import RuleError
 from gohr.game.board import N_BUCKETS, Board, Piece
 from gohr.game.piece_matching import has_color, has_property, has_shape
 from gohr.rules.expressions import PieceRecord, Scope, Values, evaluate, integer_of
@@ -75,7 +75,7 @@ class ReferenceGame:
 
     Raises
     ------
-    RulePlayError
+    RuleError
         Where the reference server crashes: an undefined order, arithmetic on a name. Both show only
         when an atom must really be tested, here or after a move.
 
@@ -334,7 +334,7 @@ class ReferenceGame:
     def _ranks(self, name: str) -> Ranks:
         """Return the ranks of an order. ⚠ That it does not exist is noticed only here."""
         if name not in self._orders:
-            raise RulePlayError(str(UnknownNameError("order", name, self._orders)))
+            raise RuleError(str(UnknownNameError("order", name, self._orders)))
         return self._orders[name]
 
     # -- variables -------------------------------------------------------------------------------

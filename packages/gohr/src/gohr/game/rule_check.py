@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gnomon.errors import counted
-from gohr.errors import RuleSyntaxError, excerpt
+from gohr.errors import RuleError, RuleSyntaxError, excerpt
+from gohr.game.board import BoardSpec
+from gohr.game.engine.compiler import compile_rule
 from gohr.rules.catalogue import info_of
 from gohr.rules.lint_names import Finding
 from gohr.rules.linter import COLORS, SHAPES, lint, lint_text
@@ -105,9 +107,10 @@ def check_rule(
     shapes: Sequence[str] = SHAPES,
     colors: Sequence[str] = COLORS,
 ) -> CheckedRule:
-    """Check a text, and unless `max_states` is 0, search for a board on which it gets stuck.
+    """Check a text: what it means, whether the engine can play it, and where it gets stuck.
 
-    ``properties`` are those that pieces have besides shape and colour.
+    Boards are searched unless `max_states` is 0. ``properties`` are those that pieces have besides
+    shape and colour.
 
     Examples
     --------
@@ -122,6 +125,12 @@ def check_rule(
     findings = lint(rule_set, shapes=shapes, colors=colors, properties=properties, text=text)
     n_lines = len(rule_set.lines)
     playable = all(finding.severity != "error" for finding in findings)
+    if playable and not properties:
+        try:
+            compile_rule(rule_set, BoardSpec(1, 0, 0, shapes, colors))
+        except RuleError as error:
+            found = Finding(error.line or 1, error.column or 1, "error", error.message, "")
+            return CheckedRule(file, text, (*findings, found), n_lines)
     # The search uses pieces of shape and colour alone; a rule on others would always be stuck.
     if not max_states or not playable:
         return CheckedRule(file, text, findings, n_lines)
@@ -150,7 +159,6 @@ def _stuck(rule_set: RuleSet, search: StalemateSearch) -> Sequence[Finding]:
 
 def _drawn(board: Board) -> str:
     """Draw a board with the palettes that its pieces need."""
-    from gohr.game.board import BoardSpec
     from gohr.game.drawing import board_text
 
     shapes = dict.fromkeys([*SHAPES, *(piece.shape or "" for piece in board.pieces)])

@@ -110,7 +110,7 @@ def find_stalemate(
 
     Raises
     ------
-    RulePlayError
+    RuleError
         If the rule cannot be played.
 
     Examples

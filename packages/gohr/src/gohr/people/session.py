@@ -18,7 +18,6 @@ import numpy as np
 
 from gnomon.errors import GnomonError
 from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
-from gohr.game.interpreted_boards import InterpretedBoards
 from gohr.game.outcomes import ACCEPTED, CLEARED, IN_PROGRESS, STALEMATE
 from gohr.people.mastery import attempts_to_master
 from gohr.people.series import Game
@@ -137,7 +136,7 @@ class PlaySession:
 
     Raises
     ------
-    RulePlayError
+    RuleError
         The rule cannot be played, see :class:`gohr.game.reference.ReferenceGame`.
 
     Examples
@@ -175,8 +174,9 @@ class PlaySession:
         self._seen_at = time.time() if seen_at is None else seen_at
         self._trial = TrialInPlay(
             self._boards,
-            InterpretedBoards(parse(game.rule_text), game.board, 1),
+            parse(game.rule_text),
             horizon=game.horizon,
+            board_spec=game.board,
             reveal=self.is_fixed or game.terms.pick_cost is not None,
             played=self._log_of_earlier_boards(),
         )
@@ -324,7 +324,7 @@ class PlaySession:
 
         Raises
         ------
-        NotCompilableError
+        ValueError
             A piece is not of the palettes.
         """
         n, log = self.n_played, self._trial.log(in_play=True)

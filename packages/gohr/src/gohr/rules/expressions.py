@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gohr.errors import RulePlayError
+from gohr.errors import RuleError
 from gohr.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Text
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
@@ -58,7 +58,7 @@ def evaluate(expression: Expression, scope: Scope) -> Values:
 
     ``scope`` gives the values of a variable by its name, the empty set for one that is not defined.
 
-    Raises RulePlayError: for arithmetic on anything but integers (where both operands have a
+    Raises RuleError: for arithmetic on anything but integers (where both operands have a
     value).
 
     Returns
@@ -156,10 +156,9 @@ def _wrap(value: int) -> int:
     return (value - _MIN) % 2**32 + _MIN
 
 
-def _not_a_number(node: Binary, value: Value) -> RulePlayError:
+def _not_a_number(node: Binary, value: Value) -> RuleError:
     shown = "a piece" if isinstance(value, PieceRecord) else repr(value)
-    where = f"line {node.span.line}, column {node.span.column}: " if node.span else ""
-    return RulePlayError(
-        f"{where}arithmetic needs numbers, found {shown} in '{node}'; "
-        "fields such as this.color are names"
+    message = (
+        f"arithmetic needs numbers, found {shown} in '{node}'; fields such as this.color are names"
     )
+    return RuleError(message, *(node.span.line, node.span.column) if node.span else ())

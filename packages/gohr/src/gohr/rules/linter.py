@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from gohr.errors import RulePlayError, RuleSyntaxError
+from gohr.errors import RuleError, RuleSyntaxError
 from gohr.rules.lint_names import (
     Finding,
     condition_findings,
@@ -120,20 +120,20 @@ def lint_text(text: str) -> tuple[Finding, ...]:
 
 
 def check_playable(rule_set: RuleSet, file: str) -> None:
-    """Raise RulePlayError, with the file and the place, if an order that a rule names is missing.
+    """Raise RuleError, with the file and the place, if an order that a rule names is missing.
 
     Examples
     --------
     >>> check_playable(parse("(*,*,*,Furthest,0)"), "rule 'mine'")
     Traceback (most recent call last):
-    gohr.errors.RulePlayError: rule 'mine', line 1, column 8: error: the order 'Furthest' does not
+    gohr.errors.RuleError: rule 'mine', line 1, column 8: error: the order 'Furthest' does not
     exist, which stops the game; write 'Farthest'
     """
     known = {*BUILT_IN_ORDERS, *(order.name for order in rule_set.orders)}
     for atom in (atom for line in rule_set.lines for atom in line.atoms):
         for finding in _position_findings(atom, known):
             if finding.severity == "error":
-                raise RulePlayError(f"{file}, {finding}")
+                raise RuleError(f"{file}, {finding}")
 
 
 # -- orders ----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 import gohr
 from gnomon.errors import UnknownNameError
-from gohr.errors import NotCompiledWarning
+from gohr.errors import RuleError
 from gohr.game import (
     Board,
     BoardSpec,
@@ -206,15 +206,9 @@ def test_misuse_is_told(make, message: str) -> None:
         make()
 
 
-def test_a_rule_without_tables_is_played_by_the_reference_interpreter() -> None:
-    rule = parse("(*,*,*,*,0)\n(*,*,*,*,this.color+1)")
-    with pytest.warns(NotCompiledWarning, match="arithmetic on names"):
-        env = HiddenRulesEnv(rule, reveal=True)
-    observation, info = env.reset(seed=0)
-    action = int(np.flatnonzero(info["permitted"])[0])
-    after, reward, terminated, _, info = env.step(action)
-    assert (reward, terminated, info["outcome"], after["bucket"]) == (0.0, False, 0, 1)
-    assert (observation["board"] != after["board"]).sum() == 1
+def test_a_rule_that_cannot_be_played_is_refused() -> None:
+    with pytest.raises(RuleError, match="line 2, column 1: arithmetic needs numbers"):
+        HiddenRulesEnv(parse("(*,*,*,*,0)\n(*,*,*,*,this.color+1)"))
 
 
 def test_pictures() -> None:

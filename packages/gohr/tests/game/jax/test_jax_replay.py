@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from gohr.errors import NotCompilableError, RuleSyntaxError
+from gohr.errors import RuleError, RuleSyntaxError
 from gohr.game import Board, BoardSpec, CompiledRule, ReferenceGame, compile_rule, draw_boards
 from gohr.game import jax as gjax
 from gohr.rules import RuleSet, available_rules, load_rule, parse
@@ -124,7 +124,7 @@ def compiled(texts: list[str]) -> list[CompiledRule]:
     for text in texts:
         try:
             rules.append(compile_rule(parse(text)))
-        except (NotCompilableError, RuleSyntaxError):
+        except (RuleError, RuleSyntaxError):
             continue
     return rules
 

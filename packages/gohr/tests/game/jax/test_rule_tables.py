@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gohr.errors import NotCompilableError, NotTabularError
+from gohr.errors import RuleError
 from gohr.game import BoardSpec, CompiledRule, compile_rule
 from gohr.game.jax import CATALOGUE, Sizes, make
 from gohr.game.jax import program_tables as programs
@@ -118,13 +118,13 @@ def allowed_by_look_ups(program: Any, fields: np.ndarray, bucket: int) -> bool:
 def test_a_table_of_a_program_says_what_the_program_says(rule_set: RuleSet, seed: int):
     try:
         rule = compile_rule(rule_set)
-    except NotCompilableError:
+    except RuleError:
         assume(False)
     rng = np.random.default_rng(seed)
     for program in [p for further in rule.conditions if further for p in further.programs]:
         try:
             table = programs.tabulate(program, 4, 4, "here")
-        except NotTabularError:
+        except RuleError:
             assume(False)
         entries = np.frombuffer(table.entries, np.uint8).reshape(table.shape)
         for _ in range(20):
@@ -176,9 +176,9 @@ def test_messages(monkeypatch: pytest.MonkeyPatch):
         to_tables([rule], Sizes())
     memory = compile_rule(load_rule("where-the-last-piece-lay"))
     monkeypatch.setattr(programs, "MOST_ENTRIES", 30)
-    with pytest.raises(NotTabularError) as error:
+    with pytest.raises(RuleError) as error:
         to_tables([rule, memory])
     assert str(error.value) == (
-        "not tabular: rule 1, atom 0: a condition over too many things at once: expected at most "
-        "30 entries, found 37; the engine and the reference interpreter play it"
+        "rule 1, atom 0: a condition over too many things at once: expected at most "
+        "30 entries, found 37; the engine plays it"
     )

@@ -95,7 +95,7 @@ class RuleEntry:
             If the name is neither a rule's nor a file's.
         RuleSyntaxError
             If the text does not parse.
-        RulePlayError
+        RuleError
             If it names an order that does not exist, which would stop the game.
         """
         from gohr.rules.linter import check_playable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon.results import generator
-from gohr.errors import ConfigError, NotCompilableError
+from gohr.errors import ConfigError
 from gohr.experiments.config.config_entries import Text
 from gohr.experiments.config.field_errors import first_in_words
 from gohr.game.board import N_CELLS, BoardSpec
@@ -221,5 +221,5 @@ def _codes(base: Path, name: str, spec: BoardSpec) -> bytes:
     path = base / name
     try:
         return read_board_file(path).codes(spec).tobytes()
-    except NotCompilableError as error:
+    except ValueError as error:
         raise ConfigError(f"{path}: {error}") from None

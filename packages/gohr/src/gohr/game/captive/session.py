@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, final
 
@@ -19,13 +18,11 @@ from gohr.game.captive.dialogue import (
     to_json,
 )
 from gohr.game.captive_log import ResultFiles
-from gohr.game.interpreted_boards import InterpretedBoards, boards_in_play
-from gohr.game.outcomes import ACCEPTED, CLEARED, DENIED, IMMOVABLE, RESET
-from gohr.game.reference import ReferenceGame
+from gohr.game.outcomes import CLEARED, RESET
 from gohr.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
-    from gohr.game.engine.boards import Boards
+    pass
 
 
 class BoardSource(Protocol):
@@ -66,24 +63,21 @@ class OneBoard:
         return self.board
 
 
-class _Game(Protocol):
-    """An episode: judges its attempts."""
-
-    @property
-    def finish(self) -> int: ...
-
-    def attempt(self, piece: Piece, bucket: int) -> int: ...
-
-    def buckets(self, piece: Piece) -> list[int]: ...
-
-
 class _EngineGame:
-    """One board of the batched engine."""
+    """One board of the engine, which judges the attempts of an episode."""
 
-    def __init__(self, boards: Boards, spec: BoardSpec) -> None:
+    def __init__(self, rule_set: RuleSet, source: BoardSource) -> None:
+        palettes = {"shape_palette": source.shapes, "color_palette": source.colors}
+        try:
+            self._spec = BoardSpec(pieces=1, shapes=0, colors=0, **palettes)
+        except ValueError as error:
+            raise GnomonError(f"board: {error}") from None
+        # Loading the engine takes a second, which a client that reads the help need not wait for.
         import numpy as np
 
-        self._spec, self._boards = spec, boards
+        from gohr.game.engine.boards import Boards
+
+        boards = self._boards = Boards.empty(rule_set, 1, self._spec)
         self._deck = np.zeros((1, 36), dtype=np.uint8)
         self._step = boards.bound_step(self._deck)
         self._action, self._outcome, self._finish = (
@@ -92,11 +86,10 @@ class _EngineGame:
             boards.finish,
         )
 
-    def begin(self, board: Board) -> _EngineGame:
+    def begin(self, board: Board) -> None:
         self._deck[0] = board.codes(self._spec)
         self._action[0] = RESET
         self._step()
-        return self
 
     @property
     def finish(self) -> int:
@@ -110,47 +103,6 @@ class _EngineGame:
     def buckets(self, piece: Piece) -> list[int]:
         row = self._boards.permitted()[0, 4 * piece.pos - 4 : 4 * piece.pos].tolist()
         return [bucket for bucket in range(N_BUCKETS) if row[bucket]]
-
-
-class _InterpretedGame:
-    """An episode of the reference interpreter."""
-
-    def __init__(self, rule_set: RuleSet, board: Board) -> None:
-        self._continue(ReferenceGame(rule_set, board))
-
-    def _continue(self, game: ReferenceGame) -> None:
-        self._game = game
-        self.finish = game.finish
-        self._legal: dict[int, list[int]] = {}
-        for piece_id, bucket in game.legal_moves():
-            self._legal.setdefault(piece_id, []).append(bucket)
-
-    def attempt(self, piece: Piece, bucket: int) -> int:
-        if bucket not in self._legal.get(piece.id, ()):
-            return DENIED if piece.id in self._legal else IMMOVABLE
-        # Whether the rule can be played any further shows after the move: make it on a copy.
-        game = self._game.copy()
-        game.attempt(piece.id, bucket)
-        self._continue(game)
-        return ACCEPTED
-
-    def buckets(self, piece: Piece) -> list[int]:
-        return self._legal.get(piece.id, [])
-
-
-def _judge(rule_set: RuleSet, source: BoardSource) -> Callable[[Board], _Game]:
-    """Return what begins an episode: the engine if it has tables for the rule, else the reference.
-
-    It raises RulePlayError for a board on which the rule cannot be played.
-    """
-    if 0 < len(source.shapes) * len(source.colors) <= 255:
-        spec = BoardSpec(
-            pieces=1, shapes=0, colors=0, shape_palette=source.shapes, color_palette=source.colors
-        )
-        room = boards_in_play(rule_set, spec, 1)
-        if not isinstance(room, InterpretedBoards):
-            return _EngineGame(room, spec).begin
-    return lambda board: _InterpretedGame(rule_set, board)
 
 
 @final
@@ -190,8 +142,7 @@ class Session(Dialogue):
     ) -> None:
         # ⚠ The answer is always that of the four shapes and colours.
         super().__init__(mode, {"shape": SHAPES, "color": COLORS})
-        self._begin_game = _judge(rule_set, source)
-        self._game: _Game
+        self._game = _EngineGame(rule_set, source)
         self._source = source
         self._reveal = reveal
         self._log = log
@@ -217,7 +168,7 @@ class Session(Dialogue):
     def _deal(self) -> None:
         self._no_episode()
         board = self._source.deal()
-        self._game = self._begin_game(board)
+        self._game.begin(board)
         self._begin(board, self._game.finish, labelled=self._source.labelled)
         self._n_pieces = len(board.pieces)
         if self._log is not None:
@@ -244,10 +195,7 @@ class Session(Dialogue):
         return self._status(EXIT, "Goodbye")
 
     def _attempt(self, piece: Piece, bucket: int) -> list[str]:
-        try:
-            code = self._game.attempt(piece, bucket)
-        except GnomonError as error:
-            return self._after_move(BAD_RULES, in_one_line(error))
+        code = self._game.attempt(piece, bucket)
         self._made(piece, code)
         self.finish = self._game.finish
         if self._log is not None:

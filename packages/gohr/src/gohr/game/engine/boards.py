@@ -14,18 +14,22 @@ import numpy as np
 import numpy.typing as npt
 from numba import typeof
 
-from gohr.game import board_views as views
-from gohr.game.board import N_BUCKETS, N_CELLS
-from gohr.game.board_views import BoardViews, Replies
+from gnomon.errors import shortened
+from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.game.engine import program as layout
-from gohr.game.engine.acceptance import Bytes, Int, Short
-from gohr.game.engine.compiler import CompiledRule
+from gohr.game.engine.acceptance import Bytes, Short
+from gohr.game.engine.compiler import CompiledRule, compile_rule
+from gohr.game.engine.program import Replies
 from gohr.game.engine.transition import permitted, step
 from gohr.game.outcomes import LEAVE, Autoreset
+from gohr.rules.syntax import RuleSet
+
+#: Compiles a rule once for all its boards in this process.
+_tables_of = functools.lru_cache(maxsize=512)(compile_rule)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boards(BoardViews):
+class Boards:
     """The state of ``num_envs`` boards and their observations, changed in place.
 
     Parameters
@@ -42,6 +46,14 @@ class Boards(BoardViews):
         state of the episode.
     padded : numpy.ndarray of int32
         The same, as the kernels take it: in memory of its own, with columns to spare.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> boards = Boards.empty(gohr.load_rule("clockwise"), 1)
+    >>> deck = gohr.draw_boards(1, rng=np.random.default_rng(0))
+    >>> boards.advance(gohr.game.outcomes.RESET, deck)  # boards dealt
+    1
     """
 
     rule: CompiledRule
@@ -51,18 +63,55 @@ class Boards(BoardViews):
     padded: Replies
 
     @classmethod
-    def empty(cls, rule: CompiledRule, num_envs: int) -> Boards:
+    def empty(
+        cls, rule: RuleSet | CompiledRule, num_envs: int, spec: BoardSpec = DEFAULT_SPEC
+    ) -> Boards:
         """Allocate ``num_envs`` boards under a rule; each still needs a RESET."""
-        n_columns = int(rule.program[layout.N_COLUMNS])
+        if not isinstance(rule, RuleSet | CompiledRule):
+            raise TypeError(
+                "rule: expected a rule, as gohr.load_rule and gohr.parse return it; found "
+                f"{shortened(repr(rule))}"
+            )
+        tables = _tables_of(rule, spec) if isinstance(rule, RuleSet) else rule
+        n_columns = int(tables.program[layout.N_COLUMNS])
         # Rows a multiple of 4,096 bytes apart would share the few places of a cache.
-        padded = np.zeros((views.N_REPLIES, num_envs + 16 * (num_envs % 512 == 0)), dtype=np.int32)
+        padded = np.zeros((layout.N_REPLIES, num_envs + 16 * (num_envs % 512 == 0)), dtype=np.int32)
         return cls(
-            rule,
+            tables,
             state=np.zeros((num_envs, n_columns), dtype=np.int16),
             seen=np.zeros((num_envs, N_CELLS + N_CELLS * N_BUCKETS), dtype=np.uint8),
             replies=padded[:, :num_envs],
             padded=padded,
         )
+
+    # -- views ------------------------------------------------------------------------------------
+
+    @property
+    def codes(self) -> Bytes:
+        """Contents of each cell, shape (num_envs, 36)."""
+        return self.seen[:, :N_CELLS]
+
+    @property
+    def occupied(self) -> npt.NDArray[np.int8]:
+        """1 for the attempts on cells that hold a piece, shape (num_envs, 144)."""
+        return self.seen[:, N_CELLS:].view(np.int8)
+
+    @property
+    def last(self) -> Replies:
+        """Shape, colour and bucket of the last accepted attempt, shape (3, num_envs)."""
+        return self.replies[layout.SHAPE : layout.BUCKET + 1]
+
+    @property
+    def outcome(self) -> npt.NDArray[np.int32]:
+        """Last outcome, one of the codes of :mod:`gohr.game.outcomes`; shape (num_envs,)."""
+        row: npt.NDArray[np.int32] = self.replies[layout.OUTCOME]
+        return row
+
+    @property
+    def finish(self) -> npt.NDArray[np.int32]:
+        """State of each episode: in progress, cleared, or stalemate; shape (num_envs,)."""
+        row: npt.NDArray[np.int32] = self.replies[layout.STANDS]
+        return row
 
     @property
     def line(self) -> Short:
@@ -75,18 +124,37 @@ class Boards(BoardViews):
         first = 8 * layout.FINAL
         return self.state.view(np.uint8)[:, first : first + layout.N_FINAL]
 
-    def advance(self, deck: Bytes, n_dealt: int, horizon: int, autoreset: int) -> int:
-        """Make the attempts ``replies[0]``; return the new n_dealt, see :func:`step`."""
-        return step(
-            self.rule.program,
-            self.state,
-            self.seen,
-            self.padded,
-            deck,
-            n_dealt,
-            horizon,
-            autoreset,
-        )
+    def permitted(self) -> npt.NDArray[np.int8]:
+        """Return 1 for the attempts that the rule would accept now, shape (num_envs, 144)."""
+        mask = np.empty((len(self.seen), N_CELLS * N_BUCKETS), dtype=np.int8)
+        permitted(self.state, mask)
+        return mask
+
+    # -- steps ------------------------------------------------------------------------------------
+
+    def advance(
+        self,
+        actions: npt.ArrayLike,
+        deck: Bytes,
+        *,
+        n_dealt: int = 0,
+        horizon: int = 0,
+        autoreset: int = Autoreset.DISABLED,
+    ) -> int:
+        """Make an attempt on each board, dealing from row `n_dealt` of `deck`; see :func:`step`.
+
+        Returns the number of boards dealt so far.
+        """
+        if len(deck) - n_dealt < len(self.seen):
+            found = len(deck) - n_dealt
+            raise ValueError(f"deck: expected a board for each of {len(self.seen)}, found {found}")
+        self.replies[layout.ACTION] = actions
+        return self.step(deck, n_dealt, horizon, autoreset)
+
+    def step(self, deck: Bytes, n_dealt: int, horizon: int, autoreset: int) -> int:
+        """Make the attempts ``replies[0]``, as :meth:`advance` does."""
+        arrays = self.rule.program, self.state, self.seen, self.padded, deck
+        return step(*arrays, n_dealt, horizon, autoreset)
 
     def bound_step(self, deck: Bytes) -> Callable[[], None]:
         """Return a call that makes the attempts ``replies[0]``, twice as fast as :func:`step`.
@@ -95,17 +163,11 @@ class Boards(BoardViews):
         """
         arrays = (self.rule.program, self.state, self.seen, self.padded, deck)
         arguments = (*arrays, 0, 0, Autoreset.DISABLED)
-        self.replies[views.ACTION] = LEAVE
+        self.replies[layout.ACTION] = LEAVE
         step(*arguments)
         # Numba looks at the types of all arguments to choose what to call; they are always these.
         compiled: Any = step.overloads[tuple(map(typeof, arguments))]
         return functools.partial(compiled.entry_point, *arguments)
-
-    def permitted(self) -> npt.NDArray[np.int8]:
-        """Return 1 for the attempts that the rule would accept now, shape (num_envs, 144)."""
-        mask = np.empty((len(self.seen), N_CELLS * N_BUCKETS), dtype=np.int8)
-        permitted(self.state, mask)
-        return mask
 
     def counts_left(self, env: int) -> tuple[int, list[int]]:
         """Return the remaining counts of the active line and its atoms, -1 if not metered."""
@@ -116,32 +178,3 @@ class Boards(BoardViews):
             left = int(rule.program[layout.LEFT])
             atoms = self.state[env, left : left + stop - start]
         return int(self.state[env, layout.LINE_LEFT]), atoms.tolist()
-
-
-def advance(
-    rule: CompiledRule,
-    boards: Boards,
-    actions: Int,
-    deck: Bytes,
-    *,
-    n_dealt: int = 0,
-    horizon: int = 0,
-    autoreset: int = Autoreset.DISABLED,
-) -> int:
-    """Make one attempt on each board: :func:`step` with the records spelt out, and checked.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> rule = gohr.compile_rule(gohr.load_rule("clockwise"))
-    >>> boards = Boards.empty(rule, 1)
-    >>> deck = gohr.draw_boards(1, rng=np.random.default_rng(0))
-    >>> advance(rule, boards, np.array([gohr.game.RESET]), deck)  # boards dealt
-    1
-    """
-    if len(deck) - n_dealt < len(boards.seen):
-        raise ValueError(
-            f"deck: expected a board for each of {len(boards.seen)}, found {len(deck) - n_dealt}"
-        )
-    boards.replies[views.ACTION] = actions
-    return boards.advance(deck, n_dealt, horizon, autoreset)

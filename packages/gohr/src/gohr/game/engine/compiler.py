@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from gohr.errors import RuleError
 from gohr.game.board import DEFAULT_SPEC, N_CELLS, BoardSpec
 from gohr.game.engine.conditions import AtomConditions, OrderTable, position_field, programs_of
 from gohr.game.engine.program import pack
@@ -116,9 +117,11 @@ def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> Com
 
     Raises
     ------
-    NotCompilableError
-        If the rule uses a part of the language that has no table; the message names the part. The
-        reference interpreter plays such a rule.
+    RuleError
+        If the rule names an order that does not exist, does arithmetic on a name, or is larger than
+        the tables of the engine: an expression that depends on more than 400,000 combinations of
+        values or has more than 256 parts, more than 256 orders, or some 30,000 atoms. The message
+        names the atom, what was found, and the limit.
 
     Examples
     --------
@@ -134,7 +137,11 @@ def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> Com
     for line in rule_set.lines:
         lines.append((len(atoms), len(atoms) + len(line.atoms), _count(line)))
         for atom in line.atoms:
-            tables, further = _compile_atom(atom, board_spec, orders)
+            try:
+                tables, further = _compile_atom(atom, board_spec, orders)
+            except RuleError as error:
+                place = (atom.span.line, atom.span.column) if atom.span else ()
+                raise RuleError(error.message, *place) from None
             atoms.append(tables)
             conditions.append(further)
             counts.append(_count(atom))

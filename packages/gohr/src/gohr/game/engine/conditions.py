@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gohr.errors import NotCompilableError
+from gnomon.errors import UnknownNameError
+from gohr.errors import RuleError
 from gohr.game.board import N_CELLS, BoardSpec
 from gohr.game.engine.value_sets import Program, ProgramBuilder
 from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, Order, Text
@@ -76,10 +77,10 @@ class OrderTable:
     def number(self, name: str) -> int:
         """Return the number of an order."""
         if name not in self._ranks:
-            raise NotCompilableError(f"not compilable: the order {name} is not defined")
+            raise RuleError(str(UnknownNameError("order", name, self._ranks)))
         if name not in self._used:
             if len(self._used) == MOST_ORDERS:
-                raise NotCompilableError(f"not compilable: more than {MOST_ORDERS} orders")
+                raise RuleError(f"expected at most {MOST_ORDERS} orders")
             self._used.append(name)
         return self._used.index(name)
 
@@ -106,7 +107,7 @@ def position_field(position: Expression, orders: OrderTable) -> PositionField:
                 name = item.value if isinstance(item, Text) else str(item)
                 used.append(orders.number(name))
             case _:
-                raise NotCompilableError(f"not compilable: {item} as a position")
+                raise RuleError(f"expected cells and orders as a position, found {item}")
 
     read(position)
     return PositionField(tuple(cells), tuple(used))

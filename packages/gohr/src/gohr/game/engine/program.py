@@ -7,11 +7,12 @@ give the offsets of its parts and the columns of a board's state.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from gohr.errors import NotCompilableError
+from gohr.errors import RuleError
 from gohr.game.board import N_BUCKETS, N_CELLS, nearest_bucket
 from gohr.game.engine.conditions import UNRANKED, AtomConditions, PositionField
 from gohr.game.engine.value_sets import BY_BUCKET, LAST, Program
@@ -41,6 +42,21 @@ LEFT = 13  # column of what is left of the counts of the active line's atoms
 RECORDS = 14  # column of the last piece, last by bucket, by colour, by shape; 0 for none
 N_COLUMNS = 15
 HEADER_SIZE = 16
+
+# Rows of the replies of the boards in play: input and output.
+ACTION = 0
+SHAPE = 1
+COLOR = 2
+BUCKET = 3
+OUTCOME = 4
+REWARD = 5
+TERMINATED = 6
+TRUNCATED = 7
+STANDS = 8
+# State of the engine: attempts so far, and whether the episode is over.
+N_ATTEMPTS = 9
+OVER = 10
+N_REPLIES = 11
 
 # The row of an atom: cells, count, where its further conditions are (0: none), where its buckets
 # are: four words of cells, one a bucket, for each of the last buckets that they depend on.
@@ -80,6 +96,8 @@ _Bytes = npt.NDArray[np.uint8]
 _Counts = npt.NDArray[np.int32]
 _Words = npt.NDArray[np.int64]
 
+Replies: TypeAlias = npt.NDArray[np.int32]
+
 
 def pack(
     atoms: _Bytes,
@@ -91,7 +109,7 @@ def pack(
 ) -> _Words:
     """Lay the tables of a rule out as one array; the parameters are CompiledRule's.
 
-    Raises NotCompilableError: the array would be longer than the kernel can find its way in.
+    Raises RuleError: the array would be longer than the kernel can address.
     """
     n_shapes, n_colors = palettes
     n_codes = n_shapes * n_colors
@@ -152,7 +170,10 @@ def pack(
     header[FEATURES] = add([(0, 0, 0, 0), *features])
     program = np.concatenate(parts)
     if len(program) > LONGEST:
-        raise NotCompilableError(f"not compilable: a rule of {len(atoms)} atoms, which is too long")
+        raise RuleError(
+            f"the rule is too long: expected tables of at most {LONGEST:,} numbers, found "
+            f"{len(program):,} for its {len(atoms)} atoms"
+        )
     return program
 
 

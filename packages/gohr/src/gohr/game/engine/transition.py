@@ -15,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.game import board_views as views
-from gohr.game.board_views import Replies
 from gohr.game.engine import program as layout
 from gohr.game.engine.acceptance import Bytes, Int, Short, first_bit, index_of, restrict
 from gohr.game.engine.compiling import announce_compiling
+from gohr.game.engine.program import Replies
 from gohr.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -66,10 +65,10 @@ _OVER_KNOWN = 1
 _OVER_UNSAID = 2
 
 # Rows of the replies.
-_ACTION, _SHAPE, _COLOR, _BUCKET = views.ACTION, views.SHAPE, views.COLOR, views.BUCKET
-_OUTCOME, _REWARD, _STANDS = views.OUTCOME, views.REWARD, views.STANDS
-_TERMINATED, _TRUNCATED = views.TERMINATED, views.TRUNCATED
-_N_ATTEMPTS, _OVER = views.N_ATTEMPTS, views.OVER
+_ACTION, _SHAPE, _COLOR, _BUCKET = layout.ACTION, layout.SHAPE, layout.COLOR, layout.BUCKET
+_OUTCOME, _REWARD, _STANDS = layout.OUTCOME, layout.REWARD, layout.STANDS
+_TERMINATED, _TRUNCATED = layout.TERMINATED, layout.TRUNCATED
+_N_ATTEMPTS, _OVER = layout.N_ATTEMPTS, layout.OVER
 
 _NEXT_STEP, _SAME_STEP = Autoreset.NEXT_STEP, Autoreset.SAME_STEP
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from gohr.errors import NotCompilableError
+from gohr.errors import RuleError
 from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
 from gohr.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Text
 
@@ -235,7 +235,10 @@ class ProgramBuilder:
             return self._unary(left, lambda v: apply(v, right.sets[0]))
         n_right = len(right.sets)
         if len(left.sets) * n_right > _LARGEST_TABLE:
-            raise NotCompilableError("not compilable: an expression over too many pieces at once")
+            raise RuleError(
+                "an expression depends on too many things at once: expected at most "
+                f"{_LARGEST_TABLE:,} combinations of values, found {len(left.sets) * n_right:,}"
+            )
         values = [apply(a, b) for a in left.sets for b in right.sets]
         by_bucket = left.by_bucket or right.by_bucket
         return self._look_up(values, (_BINARY, left.at, right.at, n_right), by_bucket)
@@ -245,7 +248,9 @@ class ProgramBuilder:
     ) -> _Node:
         """Give numbers to the sets, and add an instruction that looks them up."""
         if len(self._instructions) == MOST_INSTRUCTIONS:
-            raise NotCompilableError("not compilable: an expression of too many parts")
+            raise RuleError(
+                f"expected an expression of at most {MOST_INSTRUCTIONS} parts, found more"
+            )
         number: dict[_Set, int] = {}
         table = tuple(number.setdefault(v, len(number)) for v in values)
         self._instructions.append((*how, len(self._tables)))
@@ -308,7 +313,7 @@ def _calculate(symbol: str, left: _Set, right: _Set) -> _Set:
     for x in left:
         for y in right:
             if not (isinstance(x, int) and isinstance(y, int)):
-                raise NotCompilableError("not compilable: arithmetic on names, which fails in play")
+                raise RuleError(f"arithmetic needs numbers, found {x!r} {symbol} {y!r}")
             result = combine(x, y)
             if result is not None:
                 results.add(wrap(result))

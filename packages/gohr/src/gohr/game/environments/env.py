@@ -16,9 +16,8 @@ import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
-from gohr.game import board_views as views
 from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, board_spec, draw_boards
-from gohr.game.interpreted_boards import boards_in_play, warn_if_interpreted
+from gohr.game.engine.program import STANDS
 from gohr.game.outcomes import EMPTY_CELL, RESET, STALEMATE
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
@@ -52,7 +51,6 @@ def _let_all_be_old() -> None:
 
 #: State of the board before the first reset: every attempt is passed to the engine.
 _NOT_DEALT = -1
-_STANDS = views.STANDS
 
 #: Internal action for a new board, so that no action of a player has this effect.
 _DEAL = object()
@@ -107,11 +105,8 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
     ------
     UnknownNameError, RuleSyntaxError
         If the rule cannot be had.
-
-    Warns
-    -----
-    NotCompiledWarning
-        If the engine has no tables for the rule, so that the reference interpreter plays it.
+    RuleError
+        If the rule cannot be played, or is too large.
 
     Examples
     --------
@@ -148,15 +143,16 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         self.observation_space = observation_space(self.board_spec)
         self.action_space: spaces.Discrete = action_space()
 
-        warn_if_interpreted(self.rule, self.board_spec)
         self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
-        self._boards = boards_in_play(self.rule, self.board_spec, 1)
+        from gohr.game.engine.boards import Boards
+
+        self._boards = Boards.empty(self.rule, 1, self.board_spec)
         advance = self._boards.bound_step(self._deck)
         codes = self._boards.seen[0, :N_CELLS]
         self._occupied = self._boards.seen[0, N_CELLS:].view(np.int8)
         # Reading numbers from a memoryview takes a third of the time it takes from an array.
-        replies = memoryview(self._boards.replies[:, 0].data)[: _STANDS + 1]
-        replies[_STANDS] = _NOT_DEALT
+        replies = memoryview(self._boards.replies[:, 0].data)[: STANDS + 1]
+        replies[STANDS] = _NOT_DEALT
         occupied = memoryview(self._occupied.data)
         # The functions called in every step, bound once and fetched by one look-up.
         copies = (codes.copy, self._occupied.copy)
@@ -184,7 +180,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
             self._ahead = self._ahead[:0]
         self._deck[0] = self._next_board(options or {})
         self._bound = self._ready
-        self._bound[0][_STANDS] = _NOT_DEALT
+        self._bound[0][STANDS] = _NOT_DEALT
         observation, _, _, _, info = self.step(_DEAL)
         return observation, info
 
@@ -213,7 +209,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
             raise ValueError(
                 f"action: expected an integer from 0 to 143, found {action!r}"
             ) from None
-        if occupied[number] or replies[_STANDS]:
+        if occupied[number] or replies[STANDS]:
             replies[0] = number
             advance()
             _, shape, color, bucket, outcome, reward, terminated, _, stands = read_replies()

@@ -14,9 +14,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from gohr.game.board import N_CELLS, board_spec, draw_boards
-from gohr.game.board_views import ACTION, OUTCOME, SHAPE, Replies
+from gohr.game.engine.program import ACTION, OUTCOME, SHAPE, Replies
 from gohr.game.environments.env import BoardLike, action_space, observation_space, rule_set
-from gohr.game.interpreted_boards import boards_in_play, warn_if_interpreted
 from gohr.game.outcomes import LEAVE, NEW_BOARD, RESET, Autoreset
 from gohr.rules.syntax import RuleSet
 
@@ -127,6 +126,7 @@ class HiddenRulesVectorEnv(
         render_mode: str | None = None,
         copy: bool = True,
     ) -> None:
+        from gohr.game.engine.boards import Boards
         from gohr.game.engine.transition import enter, tell, tell_final
 
         if num_envs < 1:
@@ -149,8 +149,7 @@ class HiddenRulesVectorEnv(
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-        warn_if_interpreted(self.rule, self.board_spec)
-        self._boards = boards_in_play(self.rule, self.board_spec, num_envs)
+        self._boards = Boards.empty(self.rule, num_envs, self.board_spec)
         self._horizon = max_episode_steps or 0
         self._mode = {
             AutoresetMode.DISABLED: Autoreset.DISABLED,
@@ -174,7 +173,7 @@ class HiddenRulesVectorEnv(
             fresh = draw_boards(_BLOCKS * self.num_envs, self.board_spec, rng=self.np_random)
             self._deck = np.concatenate([left, fresh])
             self._n_dealt = 0
-        self._n_dealt = self._boards.advance(self._deck, self._n_dealt, self._horizon, self._mode)
+        self._n_dealt = self._boards.step(self._deck, self._n_dealt, self._horizon, self._mode)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None

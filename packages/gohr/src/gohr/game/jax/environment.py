@@ -328,8 +328,9 @@ def make(
     ------
     UnknownNameError, RuleSyntaxError
         If a rule cannot be had.
-    NotCompilableError, NotTabularError
-        If it has no tables; the message names the part.
+    RuleError
+        If it cannot be played, or has a condition over too many things at once; the message names
+        the part.
 
     Examples
     --------

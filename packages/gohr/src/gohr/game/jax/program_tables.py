@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gohr.errors import NotTabularError
+from gohr.errors import RuleError
 from gohr.game.board import N_BUCKETS, N_CELLS
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def tabulate(program: Program, n_shapes: int, n_colors: int, where: str) -> Prog
 
     Raises
     ------
-    NotTabularError
+    RuleError
         It depends on too many fields at once.
     """
     steps: list[_Step] = []
@@ -120,14 +120,14 @@ def tabulate(program: Program, n_shapes: int, n_colors: int, where: str) -> Prog
         steps.append(_reduced(step))
     last = steps[-1]
     if last.values.size > MOST_ENTRIES:
-        raise NotTabularError(_too_large(where, last.values.size))
+        raise RuleError(_too_large(where, last.values.size))
     return ProgramTable(last.axes, last.values.shape, last.values.astype(np.uint8).tobytes())
 
 
 def _too_large(where: str, size: int) -> str:
     return (
-        f"not tabular: {where}: a condition over too many things at once: expected at most "
-        f"{MOST_ENTRIES} entries, found {size}; the engine and the reference interpreter play it"
+        f"{where}: a condition over too many things at once: expected at most "
+        f"{MOST_ENTRIES} entries, found {size}; the engine plays it"
     )
 
 
@@ -148,7 +148,7 @@ def _combined(left: _Step, right: _Step, n_right: int, table: Values, where: str
     a, b = (np.expand_dims(s.values, _absent(axes, s.axes)) for s in (left, right))
     size = prod(np.broadcast_shapes(a.shape, b.shape))
     if size > _MOST_VALUES:
-        raise NotTabularError(_too_large(where, size))
+        raise RuleError(_too_large(where, size))
     return _Step(axes, table[a * n_right + b])
 
 

@@ -230,7 +230,7 @@ def to_tables(
 
     Raises
     ------
-    NotTabularError
+    RuleError
         A condition of a rule that depends on too many things at once; the message names the rule by
         its number, and the atom.
     ValueError

@@ -50,9 +50,6 @@ GROUPED = {"mmlu": 0.6, "mmlu_hard": 0.5, "mmlu_law": 0.5, "mmlu_math": 0.7, "ar
     [
         ({"group_subtasks": {"mmlu": ["mmlu_law", "mmlu_math"], "arc": []}}, "mmlu"),
         ({"group_subtasks": {"mmlu": ["mmlu_hard"], "mmlu_hard": ["mmlu_law"]}}, "mmlu, mmlu_hard"),
-        # The group between has no score itself.
-        ({"group_subtasks": {"mmlu": ["x"], "x": ["mmlu_law", "mmlu"]}}, "mmlu"),
-        ({"groups": {"mmlu": {"acc,none": 0.6}, "arc": {"acc,none": 0.8}}}, "mmlu"),
         ({"group_subtasks": {"mmlu": ["absent"], "arc": "mmlu", "mmlu_law": None}}, ""),
         ({"group_subtasks": {"arc": ["arc"]}, "groups": ["mmlu"]}, ""),
     ],

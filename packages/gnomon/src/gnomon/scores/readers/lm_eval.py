@@ -10,7 +10,6 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +18,6 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, listed, note, option
-from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.readers.files import json_lines, json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
@@ -139,27 +137,14 @@ def _is_number(value: object) -> TypeGuard[int | float]:
 
 
 def _groups(content: Mapping[str, Any], values: Mapping[str, str]) -> list[str]:
-    """Return the groups among what has a value of which a subtask, at any depth, has one too."""
-    stated = mapping_at(content, "group_subtasks")
-    subtasks = {name: list(x) for name, x in stated.items() if isinstance(x, list)}
-    for group in mapping_at(content, "groups"):
-        # Not every version lists the subtasks, but their names begin with the group's. One alone
-        # may be another benchmark: mmlu_pro is none of mmlu's.
-        alike = [name for name in values if name.startswith(f"{group}_")]
-        subtasks.setdefault(group, alike if len(alike) > 1 else [])
-    return [name for name in values if any(x in values for x in _subtasks(name, subtasks))]
-
-
-def _subtasks(group: str, subtasks: Mapping[str, list[str]]) -> set[str]:
-    """Return the subtasks of a group, their own subtasks, and so on; not the group itself."""
-    found: set[str] = set()
-    waiting = list(subtasks.get(group, ()))
-    while waiting:
-        name = waiting.pop()
-        if isinstance(name, str) and name not in found:
-            found.add(name)
-            waiting += subtasks.get(name, ())
-    return found - {group}
+    """Return the groups among what has a value of which a subtask has one too."""
+    subtasks = mapping_at(content, "group_subtasks")
+    return [
+        name
+        for name in values
+        if isinstance(subtasks.get(name), list)
+        and any(x in values for x in subtasks[name] if x != name)
+    ]
 
 
 def _recognises(source: Source) -> bool:
@@ -197,8 +182,7 @@ def _read_samples(source: Source, wanted: ReadRequest) -> ScoreTable:
         with told_by(place, "lm-evaluation-harness"):
             _compare(results, {log.subtask: log for log in of_run}, place)
         logs += of_run
-    _warn_of_prompts(logs)
-    return table_of_logs(_matched(logs), wanted, path, "lm-evaluation-harness samples")
+    return table_of_logs(logs, wanted, path, "lm-evaluation-harness samples")
 
 
 def _stamp(path: Path) -> str:
@@ -242,14 +226,11 @@ def _log(path: Path, results: Mapping[str, Any]) -> Log:
 def _sample(line: Mapping[str, Any], scores: Mapping[str, Any]) -> Sample:
     prompt = mapping_at(mapping_at(line, "arguments"), "gen_args_0").get("arg_0", "")
     shown = prompt if isinstance(prompt, str) else json.dumps(prompt)
-    marks = {
-        "input_hash": str(line.get("doc_hash") or line["doc_id"])[:12],
-        "prompt_hash": str(line.get("prompt_hash") or "")[:12],
-    }
+    mark = str(line.get("doc_hash") or line["doc_id"])[:12]
     return Sample(
         item=str(line["doc_id"]),
         scores=scores,
-        columns=input_columns(shown, keeps_end=True) | marks,
+        columns=input_columns(shown, keeps_end=True) | {"input_hash": mark},
         attributes=mapping_at(line, "doc"),
     )
 
@@ -275,9 +256,9 @@ def _compare(results: Mapping[str, Any], logs: Mapping[str, Log], place: Path) -
             note(f"{file}: found {counted(len(log.rows), 'item')}; the results count {n}")
     subtasks = mapping_at(results, "group_subtasks")
     for group, values in mapping_at(results, "groups").items():
-        names = subtasks.get(group, [])
-        if names and all(name in logs for name in names):
-            _compare_group(group, [logs[name] for name in names], values, place)
+        of_group = [logs[name] for name in subtasks.get(group, []) if name in logs]
+        if of_group and len(of_group) == len(subtasks[group]):
+            _compare_group(group, of_group, values, place)
 
 
 def _compare_group(group: str, logs: list[Log], values: Mapping[str, Any], place: Path) -> None:
@@ -319,61 +300,6 @@ def _is_mean(results: Mapping[str, Any], task: str, metric: str) -> bool:
         if isinstance(one, dict) and one.get("metric") == metric.partition(",")[0]:
             return bool(one.get("aggregation", "mean") == "mean")
     return True
-
-
-def _warn_of_prompts(logs: list[Log]) -> None:
-    """Note on how many items models saw different texts."""
-    for task in dict.fromkeys(log.subtask for log in logs):
-        seen: dict[str, set[str]] = {}
-        for log in logs:
-            if log.subtask == task:
-                marks = zip(
-                    log.rows.tolist("input_hash"), log.rows.tolist("prompt_hash"), strict=True
-                )
-                for item, prompt in marks:
-                    if prompt:
-                        seen.setdefault(item, set()).add(prompt)
-        n = sum(len(prompts) > 1 for prompts in seen.values())
-        if n:
-            note(
-                f"{task}: the prompts of {n} of {counted(len(seen), 'item')} differ between "
-                "models (examples shown, or chat template): they saw different texts"
-            )
-
-
-def _matched(logs: list[Log]) -> list[Log]:
-    """Return the logs with items named alike where their contents are the same.
-
-    A ``doc_id`` is a position, so items of two models are matched by the hash of their content;
-    those whose contents are the same within a task, by their order.
-    """
-    names: dict[str, dict[tuple[str, int], str]] = {}
-    found = []
-    for log in logs:
-        known = names.setdefault(log.subtask, {})
-        before = len(known)
-        items = _names_by_content(log.rows, known)
-        new = len(known) - before
-        if before and new:
-            note(
-                f"{log.path.name}: {new} of {counted(len(items), 'item')} are not those of the "
-                f"other models on {log.subtask}, by their contents"
-            )
-        rows = log.rows.with_columns({"item": Texts.of(items)}).but("prompt_hash")
-        found.append(replace(log, rows=rows))
-    return found
-
-
-def _names_by_content(rows: Rows, known: dict[tuple[str, int], str]) -> list[str]:
-    """Return the names of items: that of the same content, else the doc_id; and add to `known`."""
-    taken = set(known.values())
-    again: dict[str, int] = {}
-    found = []
-    for item, mark in zip(rows.tolist("item"), rows.tolist("input_hash"), strict=True):
-        again[mark] = again.get(mark, 0) + 1
-        free = item if item not in taken else f"{item}-{mark}"
-        found.append(known.setdefault((mark, again[mark]), free))
-    return found
 
 
 def _recognises_samples(source: Source) -> bool:

@@ -125,30 +125,11 @@ def test_without_results_the_folder_names_the_model(tmp_path):
         assert read_scores(tmp_path).algorithms == ("model-x",)
 
 
-def test_items_are_matched_by_their_contents(tmp_path):
-    texts = {"a": ["p", "q", "r"], "b": ["q", "p", "s"]}
-    for model, named in texts.items():
-        lines = [lm_eval_line(i, acc=float(t == "p"), text=t) for i, t in enumerate(named)]
+def test_items_of_other_contents_are_refused(tmp_path):
+    for model, texts in {"a": ["p", "q"], "b": ["q", "p"]}.items():
+        lines = [lm_eval_line(i, acc=1.0, text=text) for i, text in enumerate(texts)]
         write_lm_eval(tmp_path / model, model, {"quiz": lines})
-    with pytest.warns(DegenerateScoresWarning, match="1 of 3 items are not those of the other mod"):
-        table = read_scores(tmp_path)
-    scores = table.item_scores
-    assert len(scores.items) == 4
-    assert [scores.matrix()[:, at].tolist() for at in (0, 1)] == [[1.0, 1.0], [0.0, 0.0]]
-    assert table.run_counts.sum(axis=0).tolist() == [2, 2, 1, 1]
-
-
-def test_items_with_one_content_are_matched_by_their_order(tmp_path):
-    for model in "ab":
-        lines = [lm_eval_line(i, acc=float(i), text="same") for i in range(2)]
-        write_lm_eval(tmp_path / model, model, {"quiz": lines})
-    assert read_scores(tmp_path).item_scores.matrix().tolist() == [[0.0, 1.0]] * 2
-
-
-def test_other_prompts_are_told(tmp_path):
-    write_lm_eval(tmp_path / "a", "a", {"quiz": quiz([1.0, 1.0])})
-    write_lm_eval(tmp_path / "b", "b", {"quiz": quiz([1.0, 1.0], prompt="With an example")})
-    with pytest.warns(DegenerateScoresWarning, match="prompts of 2 of 2 items differ between mod"):
+    with pytest.raises(ScoreDataError, match="item 'quiz/0': expected the same input everywhere"):
         read_scores(tmp_path)
 
 

@@ -14,8 +14,8 @@ from gnomon.errors import GnomonError, check_resamples, counted, listed
 from gnomon.ranking.item_audit import ITEM_TITLES, Statement, item_statements
 from gnomon.ranking.ranks import Ranking, rank, rank_range
 from gnomon.results import Results, generator, made_by, noted
+from gnomon.scores.checks import wild_scores
 from gnomon.scores.normalization import with_left_out
-from gnomon.scores.plausibility import wild_scores
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, check_word, counted, listed
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
-from gnomon.scores.plausibility import own_scales
+from gnomon.scores.checks import own_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement

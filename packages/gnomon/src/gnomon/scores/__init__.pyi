@@ -1,4 +1,7 @@
 from .anchors import atari_baselines as atari_baselines
+from .checks import own_scales as own_scales
+from .checks import suspicions as suspicions
+from .checks import wild_scores as wild_scores
 from .columns import FloatArray as FloatArray
 from .datasets import available_datasets as available_datasets
 from .datasets import load_scores as load_scores
@@ -8,9 +11,6 @@ from .normalization import NORMALIZATIONS as NORMALIZATIONS
 from .normalization import Normalization as Normalization
 from .normalization import normalize as normalize
 from .normalization import with_left_out as with_left_out
-from .plausibility import own_scales as own_scales
-from .plausibility import suspicions as suspicions
-from .plausibility import wild_scores as wild_scores
 from .readers.registry import Reader as Reader
 from .readers.registry import ReadRequest as ReadRequest
 from .readers.registry import Source as Source

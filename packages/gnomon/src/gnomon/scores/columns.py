@@ -1,9 +1,14 @@
-"""Named columns of equal length: NumPy arrays of numbers, and texts as codes and names."""
+"""Named columns of equal length: NumPy arrays of numbers, and texts as codes and names.
+
+They are made of what a caller has in memory: data frames, arrays, mappings of columns, records.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -19,6 +24,8 @@ Flags = npt.NDArray[np.bool_]
 Which = Any
 #: Number of rows that are looked up at a time: an index of 32 bits becomes one of 64.
 _ROWS = 1 << 16
+#: Number of records that become columns, or columns that become records, at a time.
+_PIECE = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +44,11 @@ class Texts:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, values: Collection[object]) -> Texts:
+    def of(cls, values: Iterable[object]) -> Texts:
         """Return a column of Python values, None where there is none."""
-        return cls.of_values(values, len(values))
-
-    @classmethod
-    def of_values(cls, values: Iterable[object], n: int) -> Texts:
-        """Return a column of that many Python values."""
         known: dict[object, int] = {None: -1}
         code = known.setdefault
-        codes = np.fromiter((code(v, len(known) - 1) for v in values), np.int32, n)
+        codes = np.fromiter((code(v, len(known) - 1) for v in values), np.int32)
         return cls(codes, tuple(str(name) for name in known if name is not None))
 
     @classmethod
@@ -93,10 +95,6 @@ class Texts:
     def mapped(self, names: Sequence[object], value: Any = np.nan) -> npt.NDArray[Any]:
         """Return the value that stands for the name of each row, `value` where it is missing."""
         return looked_up(np.asarray([*names, value]), self.codes)
-
-    def equals(self, text: str) -> Flags:
-        """Return the rows that have a text."""
-        return self.isin((text,))
 
     def isin(self, texts: Iterable[str]) -> Flags:
         """Return the rows that have one of some texts."""
@@ -178,16 +176,11 @@ class Rows:
         """Return a column as Python values."""
         return list(self._columns[name].tolist())
 
-    def arrays(self) -> dict[str, Any]:
-        """Return the columns as data frames take them: arrays, or lists of texts."""
-        columns = self._columns.items()
-        return {name: x.tolist() if isinstance(x, Texts) else x for name, x in columns}
-
     def records(self, begin: int = 0, end: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield rows as mappings; a number that is not finite is None."""
         end = self._n if end is None else min(end, self._n)
-        for start in range(begin, end, 10_000):
-            part = slice(start, min(start + 10_000, end))
+        for start in range(begin, end, _PIECE):
+            part = slice(start, min(start + _PIECE, end))
             columns = [_plain(taken(column, part)) for column in self._columns.values()]
             for values in zip(*columns, strict=True):
                 yield dict(zip(self._columns, values, strict=True))
@@ -196,57 +189,13 @@ class Rows:
     def joined(parts: Sequence[Rows]) -> Rows:
         """Return the rows of several, one after the other; what a part lacks is missing."""
         names = list(dict.fromkeys(name for part in parts for name in part.names))
-        return Rows({name: _joined([_or_missing(part, name) for part in parts]) for name in names})
-
-
-class Cells:
-    """Scores by algorithm and task: those of each pair are found without looking at the others.
-
-    Parameters
-    ----------
-    algorithm, task : Texts
-        Of each row; none is missing.
-    score : ndarray of float, shape (rows,)
-    kept : ndarray of bool, shape (rows,)
-        The rows that count.
-    """
-
-    def __init__(self, algorithm: Texts, task: Texts, score: FloatArray, kept: Flags) -> None:
-        n_tasks = len(task.names)
-        self._begins = {name: i * n_tasks for i, name in enumerate(algorithm.names)}
-        self._tasks = {name: i for i, name in enumerate(task.names)}
-        cell = algorithm.codes.astype(np.int64) * n_tasks
-        cell += task.codes
-        self._row = None if kept.all() else np.flatnonzero(kept)
-        if self._row is not None:
-            cell = cell[self._row]
-        count = np.bincount(cell, minlength=len(algorithm.names) * n_tasks)
-        self.counts = count.reshape(len(algorithm.names), n_tasks)
-        self.starts = np.concatenate([[0], np.cumsum(count)])
-        if (cell[1:] < cell[:-1]).any():
-            order = np.argsort(cell, kind="stable")
-            self._row = order if self._row is None else self._row[order]
-        self.score: FloatArray = score if self._row is None else score[self._row]
-
-    def of(self, algorithm: str, task: str) -> slice:
-        """Return where the scores of a cell lie among all."""
-        cell = self._begins[algorithm] + self._tasks[task]
-        return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
-
-    def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[IntArray, IntArray]:
-        """Return the places of an algorithm's scores on some tasks, in turn, and their numbers."""
-        cell = np.array([self._tasks[task] for task in tasks], np.int64) + self._begins[algorithm]
-        begins, counts = self.starts[cell], np.diff(self.starts)[cell]
-        ends = np.cumsum(counts)
-        return np.repeat(begins + counts - ends, counts) + np.arange(counts.sum()), counts
-
-    def rows_of(self, algorithm: str, task: str) -> slice | IntArray:
-        """Return the rows of a cell, in the order of the table."""
-        return self.rows_at(self.of(algorithm, task))
-
-    def rows_at(self, places: slice | IntArray) -> slice | IntArray:
-        """Return the rows of the table with the scores at some places."""
-        return places if self._row is None else self._row[places]
+        return Rows({
+            name: _joined([
+                part[name] if name in part else Texts(np.full(len(part), -1, np.int32), ())
+                for part in parts
+            ])
+            for name in names
+        })  # fmt: skip
 
 
 def parts_of(n: int) -> Iterator[slice]:
@@ -275,8 +224,18 @@ def as_texts(column: Column) -> Texts:
     values, codes = distinct(column)
     if column.dtype.kind == "b":
         return Texts.merged(codes, [str(x).lower() for x in values.tolist()])
-    names = [None if value != value else as_text(value) for value in values.tolist()]
+    names = [None if value != value else _as_text(value) for value in values.tolist()]
     return Texts.merged(codes, names)
+
+
+def as_numbers(column: Column) -> FloatArray | None:
+    """Return a column as numbers, NaN where there is none; None if a text is no number."""
+    if not isinstance(column, Texts):
+        return column.astype(np.float64)
+    try:
+        return column.mapped([float(name) for name in column.names])
+    except ValueError:
+        return None
 
 
 def distinct(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
@@ -303,17 +262,7 @@ def group_means(group: npt.NDArray[Any], score: FloatArray, n_groups: int) -> Fl
         return np.asarray(total / n)
 
 
-def as_numbers(column: Column) -> FloatArray | None:
-    """Return a column as numbers, NaN where there is none; None if a text is no number."""
-    if not isinstance(column, Texts):
-        return column.astype(np.float64)
-    try:
-        return column.mapped([float(name) for name in column.names])
-    except ValueError:
-        return None
-
-
-def as_text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """Return a value as text; a whole number has no point."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
@@ -329,35 +278,213 @@ def _plain(column: Column) -> list[Any]:
     return list(found)
 
 
-def _or_missing(part: Rows, name: str) -> Column:
-    if name in part:
-        column: Column = part[name]
-        return column
-    return Texts(np.full(len(part), -1, np.int32), ())
-
-
 def _joined(columns: Sequence[Column]) -> Column:
-    """Return one column of several."""
-    kinds = {
-        "texts" if isinstance(c, Texts) else c.dtype.kind
-        for c in columns
-        if not (isinstance(c, Texts) and not c.names)
-    }
-    if len(kinds) == 1 and "texts" not in kinds:
-        empty = any(isinstance(column, Texts) for column in columns)
-        if not empty:
-            return np.concatenate([column for column in columns if not isinstance(column, Texts)])
-        return np.concatenate([as_numbers(column) for column in columns])
-    if kinds and kinds <= {"i", "f", "b"}:
-        return np.concatenate([as_numbers(column) for column in columns])
-    first = columns[0]
-    if isinstance(first, Texts) and all(
-        isinstance(column, Texts) and column.names is first.names for column in columns
-    ):
-        return Texts(np.concatenate([as_texts(column).codes for column in columns]), first.names)
+    """Return one column of several: of numbers, if none has a text, else of texts."""
+    arrays = [column for column in columns if not isinstance(column, Texts)]
+    if arrays and not any(column.names for column in columns if isinstance(column, Texts)):
+        if len(arrays) < len(columns) or len({column.dtype.kind for column in arrays}) > 1:
+            return np.concatenate([as_numbers(column) for column in columns])
+        return np.concatenate(arrays)
     known: dict[str, int] = {}
-    codes = []
+    codes = [np.zeros(0, np.int32)]
     for column in map(as_texts, columns):
         place = [known.setdefault(name, len(known)) for name in column.names]
-        codes.append(column.mapped(place, -1).astype(np.int32))
-    return Texts(np.concatenate(codes) if codes else np.zeros(0, np.int32), tuple(known))
+        are_same = place == [*range(len(place))]
+        codes.append(column.codes if are_same else column.mapped(place, -1).astype(np.int32))
+    return Texts(np.concatenate(codes), tuple(known))
+
+
+def rows_of_records(records: Iterable[Mapping[str, Any]]) -> Rows:
+    """Return one row for each mapping; a name that one lacks is missing there."""
+    parts, source = [], iter(records)
+    while piece := list(islice(source, _PIECE)):
+        names = dict.fromkeys(name for row in piece for name in row)
+        parts.append(Rows({x: _column_of([row.get(x) for row in piece], x) for x in names}))
+    return parts[0] if len(parts) == 1 else Rows.joined(parts)
+
+
+def rows_of_columns(columns: Mapping[Any, Iterable[Any]]) -> Rows:
+    """Return the rows of columns of any kind, by their names."""
+    _check_different(columns)
+    return Rows({str(name): _column(values, str(name)) for name, values in columns.items()})
+
+
+def _check_different(names: Iterable[Any]) -> None:
+    if twice := [name for name, n in Counter(map(str, names)).items() if n > 1]:
+        raise ScoreDataError(f"expected columns of different names, found {twice[0]!r} twice")
+
+
+def rows_of_frame(frame: Any) -> Rows:
+    """Return the rows of a data frame, a mapping of columns or of arrays, or a list of records."""
+    if isinstance(frame, Rows):
+        return frame
+    if isinstance(frame, Mapping) and all(map(np.iterable, frame.values())):
+        if frame and all(map(_is_array, frame.values())):
+            return rows_of_arrays(frame)
+        return rows_of_columns(frame)
+    if isinstance(frame, list | tuple) and frame and all(isinstance(x, Mapping) for x in frame):
+        return rows_of_records(frame)
+    if hasattr(frame, "collect"):  # a lazy frame of Polars
+        frame = frame.collect()
+    if hasattr(frame, "iloc"):
+        return _rows_of_pandas(frame)
+    names = getattr(frame, "column_names", getattr(frame, "columns", None))
+    if names is None or not hasattr(frame, "__getitem__"):
+        found = type(frame).__name__
+        raise TypeError(
+            "expected a ScoreTable, a path, a data frame, a mapping of columns, or one array "
+            f"(runs, tasks) for each algorithm; found {found}"
+        )
+    _check_different(names)
+    return rows_of_columns({name: frame[name] for name in names})
+
+
+def _rows_of_pandas(frame: Any) -> Rows:
+    """Return the rows of a data frame or series of pandas, with the index where it says anything.
+
+    An index without a name is left out if it holds numbers, and called "" if it holds texts.
+    """
+    frame = frame.to_frame() if frame.ndim == 1 else frame
+    if frame.columns.nlevels > 1:
+        raise ScoreDataError(
+            f"expected one row of headings, found {frame.columns.nlevels} levels: pass "
+            "frame.stack(...).reset_index(), or one heading for each column"
+        )
+    _check_different(frame.columns)
+    levels = [frame.index.get_level_values(at) for at in range(frame.index.nlevels)]
+    columns = {str(x.name): x for x in levels if x.name is not None and x.name not in frame.columns}
+    if levels[0].name is None and not hasattr(levels[0], "step") and "" not in frame.columns:
+        first = _column(levels[0], "")
+        columns = ({"": first} if isinstance(first, Texts) else {}) | columns
+    return rows_of_columns(columns | {str(name): frame[name] for name in frame.columns})
+
+
+def _is_array(values: Any) -> bool:
+    """Return whether values have two dimensions or more, as an algorithm's runs on tasks do."""
+    if hasattr(values, "ndim"):
+        return bool(values.ndim > 1)
+    return isinstance(values, list | tuple) and bool(values) and np.ndim(values[0]) > 0
+
+
+def rows_of_arrays(
+    scores: Mapping[str, npt.ArrayLike],
+    tasks: Sequence[str] | None = None,
+    steps: Sequence[float] | None = None,
+) -> Rows:
+    """Return the rows of one array for each algorithm, (runs, tasks) or (runs, tasks, steps)."""
+    if not scores:
+        raise ScoreDataError("expected an array for each algorithm, found none")
+    known: dict[tuple[int, ...], tuple[Texts, Codes]] = {}
+    parts = [_rows_of_array(name, x, tasks, steps, known) for name, x in scores.items()]
+    return Rows.joined(parts)
+
+
+def _rows_of_array(
+    algorithm: str,
+    scores: npt.ArrayLike,
+    tasks: Sequence[str] | None,
+    steps: Sequence[float] | None,
+    known: dict[tuple[int, ...], tuple[Texts, Codes]],
+) -> Rows:
+    """Return the rows of one array; arrays of one shape share their columns of tasks and runs."""
+    try:
+        if isinstance(scores, np.ma.MaskedArray):
+            scores = np.ma.filled(scores.astype(np.float64), np.nan)
+        x = np.asarray(scores)
+        if x.dtype.kind in "cmM":  # NumPy would drop the imaginary part, and the unit of time
+            raise TypeError
+        x = x.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise ScoreDataError(f"{algorithm}: expected an array of numbers (runs, tasks)") from None
+    if x.ndim not in (2, 3):
+        raise ScoreDataError(f"{algorithm}: expected shape (runs, tasks), found {x.shape}")
+    n_runs, n_tasks = x.shape[:2]
+    if tasks is not None and len(tasks) != n_tasks:
+        raise ScoreDataError(f"{algorithm}: expected {len(tasks)} tasks, found {n_tasks} columns")
+    n_steps = x.shape[2] if x.ndim == 3 else 1
+    if x.shape not in known:
+        names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else [str(t) for t in tasks]
+        task = np.tile(np.repeat(np.arange(n_tasks, dtype=np.int32), n_steps), n_runs)
+        run = np.repeat(np.arange(n_runs, dtype=np.int32), n_tasks * n_steps)
+        known[x.shape] = Texts.merged(task, names), run
+    columns: dict[str, Column] = {
+        "algorithm": Texts.repeated(str(algorithm), x.size),
+        "task": known[x.shape][0],
+        "run": known[x.shape][1],
+    }
+    if x.ndim == 3:
+        values = np.arange(n_steps) if steps is None else np.asarray(steps, dtype=np.float64)
+        if values.size != n_steps:
+            raise ScoreDataError(f"{algorithm}: expected {values.size} steps, found {n_steps}")
+        columns["step"] = np.tile(values, n_runs * n_tasks)
+    return Rows(columns | {"score": x.ravel()})
+
+
+def _column(values: Any, name: str) -> Column:
+    """Return a column of a data frame, an array or a list."""
+    if isinstance(values, Texts):
+        return values
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()  # None where it is masked
+    array = values if isinstance(values, np.ndarray) else _numbers_of(values)
+    if array is not None and array.ndim == 1:
+        kind = array.dtype.kind
+        if kind == "U":
+            # As Python strings all rows at once would take ten times the memory.
+            return Texts.of(
+                chain.from_iterable(array[part].tolist() for part in parts_of(array.size))
+            )
+        if kind in "fb":
+            return array.astype(bool if kind == "b" else np.float64)
+        if kind in "iu" and array.max(initial=0) <= np.iinfo(np.int64).max:
+            return array.astype(np.int64)
+    for method in ("to_list", "to_pylist", "tolist"):
+        if hasattr(values, method):
+            values = getattr(values, method)()
+            break
+    return _column_of(values, name)
+
+
+def _numbers_of(values: Any) -> npt.NDArray[Any] | None:
+    """Return the array of a column of a data frame that holds numbers without gaps."""
+    kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    if kind.startswith(("int", "uint", "float", "bool", "double")) and hasattr(values, "to_numpy"):
+        with_gaps = getattr(values, "null_count", 0)
+        if (with_gaps() if callable(with_gaps) else with_gaps) == 0:
+            return np.asarray(values.to_numpy())
+    return None
+
+
+def _column_of(values: Iterable[Any], name: str) -> Column:
+    """Return a column of Python values: of numbers if all are, else of texts."""
+    values = list(values)
+    kinds = {type(value) for value in values}
+    if kinds <= {int}:
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            return Texts.of(map(str, values))
+    if kinds <= {bool}:
+        return np.array(values, bool)
+    if kinds <= {str}:
+        return Texts.of(values)
+    found = [None if _is_missing(value) else value for value in values]
+    if bool in kinds and all(value is None or isinstance(value, bool) for value in found):
+        return Texts.of(None if value is None else str(value).lower() for value in found)
+    if all(hasattr(x, "__float__") and not isinstance(x, str) for x in found if x is not None):
+        try:
+            return np.array([np.nan if value is None else float(value) for value in found])
+        except (OverflowError, ValueError):
+            raise ScoreDataError(f"column {name!r}: expected numbers of at most 1e308") from None
+    value: Any
+    for value in found:
+        if isinstance(value, list | dict | tuple | set | bytes) or np.ndim(value) > 0:
+            kind = type(value).__name__
+            raise ScoreDataError(f"column {name!r}: expected texts or numbers, found {kind}")
+    return Texts.of(None if value is None else _as_text(value) for value in found)
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, float):
+        return value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")

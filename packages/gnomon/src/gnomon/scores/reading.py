@@ -11,9 +11,9 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word, either, listed
+from gnomon.scores.checks import warn_of_suspicions
 from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.items import check_inputs
-from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.registry import ColumnsAre, ReadRequest, Source, read_with, recognised
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.scores.tidy import KEY, Origin, numbered, tidy_rows

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
-from gnomon.scores.columns import Cells, Flags, IntArray, Rows
+from gnomon.scores.columns import Flags, IntArray, Rows, Texts, rows_of_arrays, rows_of_records
 from gnomon.scores.columns import FloatArray as FloatArray
-from gnomon.scores.frames import rows_of_arrays, rows_of_records
 from gnomon.scores.items import ItemScores, check_clusters
 from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, numbered, tidy_rows
 
@@ -244,7 +243,7 @@ class ScoreTable:
         return f"<ScoreTable: {self.describe().splitlines()[0]}>"
 
     def _repr_html_(self) -> str:
-        from gnomon.scores.contents import html_contents
+        from gnomon.scores.checks import html_contents
 
         return html_contents(self)
 
@@ -285,18 +284,15 @@ class ScoreTable:
         return np.where(self.rows["censored"] & ~np.isinf(score), worst, score)
 
     @cached_property
-    def _cells(self) -> Cells:
+    def _cells(self) -> _Cells:
         """The rows that have a score, one for each run."""
         self._refuse_steps()
-        return self._cells_of(~np.isnan(self.effective_scores))
+        return _Cells(self.rows, self.effective_scores, ~np.isnan(self.effective_scores))
 
     @cached_property
-    def _curve_cells(self) -> Cells:
+    def _curve_cells(self) -> _Cells:
         """All rows, with their steps."""
-        return self._cells_of(np.ones(len(self), bool))
-
-    def _cells_of(self, kept: Flags) -> Cells:
-        return Cells(self.rows["algorithm"], self.rows["task"], self.effective_scores, kept)
+        return _Cells(self.rows, self.effective_scores, np.ones(len(self), bool))
 
     def _refuse_steps(self) -> None:
         if self.n_steps > 1:
@@ -343,8 +339,7 @@ class ScoreTable:
 
     def run_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
         """Return the labels of the runs that :meth:`runs` gives, in the same order."""
-        self._check_names([algorithm], [task])
-        return tuple(self._run_labels[self._cells.rows_of(algorithm, task)])
+        return tuple(self.strata_labels(algorithm, [task]))
 
     @cached_property
     def _run_labels(self) -> npt.NDArray[np.object_]:
@@ -391,7 +386,7 @@ class ScoreTable:
             raise ScoreDataError("expected a column 'step' for curves; found none")
         self._check_names([algorithm], [task])
         cells = self._curve_cells
-        own = self.rows.only("run", "step").take(cells.rows_of(algorithm, task))
+        own = self.rows.only("run", "step").take(cells.rows_at(cells.of(algorithm, task)))
         steps, at = np.unique(own["step"].astype(np.float64), return_inverse=True)
         place: dict[Any, int] = {}
         runs = [place.setdefault(label, len(place)) for label in own.tolist("run")]
@@ -401,7 +396,8 @@ class ScoreTable:
 
     def curve_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
         """Return the labels of the runs that :meth:`curves` gives, in the same order."""
-        own = self.rows.only("run").take(self._curve_cells.rows_of(algorithm, task))
+        cells = self._curve_cells
+        own = self.rows.only("run").take(cells.rows_at(cells.of(algorithm, task)))
         return tuple(dict.fromkeys(own.tolist("run")))
 
     def last_step(self) -> ScoreTable:
@@ -473,7 +469,7 @@ class ScoreTable:
 
     def describe(self) -> str:
         """Return what the table holds and what is missing in it, one fact a line."""
-        from gnomon.scores.contents import contents
+        from gnomon.scores.checks import contents
 
         return contents(self)
 
@@ -483,13 +479,13 @@ class ScoreTable:
         """Return the rows as a Polars data frame; Polars must be installed."""
         import polars as pl
 
-        return pl.DataFrame(self.rows.arrays())
+        return pl.DataFrame(_arrays(self.rows))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the rows as a pandas data frame; pandas must be installed."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows.arrays())
+        return pd.DataFrame(_arrays(self.rows))
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return the rows as mappings fit for JSON: a score that is not finite is None."""
@@ -507,3 +503,54 @@ class ScoreTable:
         """The place of each algorithm and of each task."""
         kinds = {"algorithm": self.algorithms, "task": self.tasks}
         return {kind: {name: i for i, name in enumerate(names)} for kind, names in kinds.items()}
+
+
+class _Cells:
+    """Scores by algorithm and task: those of each pair are found without looking at the others.
+
+    Parameters
+    ----------
+    rows : Rows
+    score : ndarray of float, shape (rows,)
+    kept : ndarray of bool, shape (rows,)
+        The rows that count.
+    """
+
+    def __init__(self, rows: Rows, score: FloatArray, kept: Flags) -> None:
+        algorithm, task = rows["algorithm"], rows["task"]
+        n_tasks = len(task.names)
+        self._begins = {name: i * n_tasks for i, name in enumerate(algorithm.names)}
+        self._tasks = {name: i for i, name in enumerate(task.names)}
+        cell = algorithm.codes.astype(np.int64) * n_tasks
+        cell += task.codes
+        self._row = None if kept.all() else np.flatnonzero(kept)
+        if self._row is not None:
+            cell = cell[self._row]
+        count = np.bincount(cell, minlength=len(algorithm.names) * n_tasks)
+        self.counts = count.reshape(len(algorithm.names), n_tasks)
+        self.starts = np.concatenate([[0], np.cumsum(count)])
+        if (cell[1:] < cell[:-1]).any():
+            order = np.argsort(cell, kind="stable")
+            self._row = order if self._row is None else self._row[order]
+        self.score: FloatArray = score if self._row is None else score[self._row]
+
+    def of(self, algorithm: str, task: str) -> slice:
+        """Return where the scores of a cell lie among all."""
+        cell = self._begins[algorithm] + self._tasks[task]
+        return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
+
+    def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[IntArray, IntArray]:
+        """Return the places of an algorithm's scores on some tasks, in turn, and their numbers."""
+        cell = np.array([self._tasks[task] for task in tasks], np.int64) + self._begins[algorithm]
+        begins, counts = self.starts[cell], np.diff(self.starts)[cell]
+        ends = np.cumsum(counts)
+        return np.repeat(begins + counts - ends, counts) + np.arange(counts.sum()), counts
+
+    def rows_at(self, places: slice | IntArray) -> slice | IntArray:
+        """Return the rows of the table with the scores at some places."""
+        return places if self._row is None else self._row[places]
+
+
+def _arrays(rows: Rows) -> dict[str, Any]:
+    """Return the columns as data frames take them: arrays, or lists of texts."""
+    return {x: rows.tolist(x) if isinstance(rows[x], Texts) else rows[x] for x in rows.names}

@@ -31,6 +31,7 @@ from gnomon.scores.columns import (
     Rows,
     Texts,
     as_texts,
+    distinct,
     group_means,
 )
 
@@ -299,7 +300,7 @@ def matching_rows(raw: Rows, where: Mapping[str, Any], origin: Origin) -> Flags:
             known = ", ".join(origin.called.get(x, x) for x in raw.names)
             raise origin.error(f"no column {name!r} to select by; found {known}")
         texts = raw.texts(column)
-        keep &= texts.equals(str(value))
+        keep &= texts.isin([str(value)])
         if not keep.any():
             raise origin.error(
                 f"no row has {name} = {value!s}; found {listed(sorted(texts.names))}"
@@ -348,9 +349,6 @@ def _numbers(raw: Column, name: str, origin: Origin) -> FloatArray:
     plain = [text.strip().lower() for text in raw.names]
     if name == "score" and are_truths(raw):
         return raw.mapped([TRUTHS.get(text, np.nan) for text in plain])
-    percent = [text.endswith("%") for text in plain if text not in MISSING_TEXTS]
-    if any(percent) and all(percent):
-        plain = [text.removesuffix("%") for text in plain]
     numbers = [_number(text) for text in plain]
     if None in numbers:
         wrong = raw.mapped([number is None for number in numbers], False)
@@ -469,11 +467,7 @@ def _coded(column: Column) -> npt.NDArray[Any]:
     """Return a small whole number from 0 for each value, the same for equal ones alone."""
     if isinstance(column, Texts):
         return column.codes + np.int32(1) if column.codes.min(initial=0) < 0 else column.codes
-    if column.dtype.kind == "i" and column.size:
-        least, most = int(column.min()), int(column.max())
-        if most - least < max(column.size, 1000):
-            return column - least if least else column
-    return np.unique(column, return_inverse=True)[1]
+    return distinct(column)[1]
 
 
 def with_usual_names(raw: Rows, columns: Mapping[str, str], origin: Origin) -> Rows:

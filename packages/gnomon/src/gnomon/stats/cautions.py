@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gnomon.errors import ScoreDataError, listed, note
-from gnomon.scores.contents import tasks_left_out
+from gnomon.scores.checks import tasks_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.intervals import SharedEffect
 from gnomon.stats.metrics import Metric

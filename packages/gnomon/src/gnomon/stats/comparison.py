@@ -15,8 +15,8 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted, listed
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
+from gnomon.scores.checks import check_scales
 from gnomon.scores.normalization import with_left_out
-from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores
 from gnomon.scores.table import ScoreTable, Units

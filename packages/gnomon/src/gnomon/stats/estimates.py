@@ -11,7 +11,7 @@ import numpy as np
 
 from gnomon.errors import check_word, listed
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
-from gnomon.scores.plausibility import check_scales
+from gnomon.scores.checks import check_scales
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores
 from gnomon.scores.table import FloatArray, ScoreTable, Units

@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, either, listed
 from gnomon.results import made_by
+from gnomon.scores.checks import without_score
 from gnomon.scores.columns import IntArray
-from gnomon.scores.contents import without_score
 from gnomon.scores.items import clusters_of_items
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.cautions import warn

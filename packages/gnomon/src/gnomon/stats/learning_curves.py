@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.results import Results, Row, SeriesRecord, generator, made_by, recorded
-from gnomon.scores.plausibility import check_scales
+from gnomon.scores.checks import check_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable

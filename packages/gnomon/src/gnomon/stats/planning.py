@@ -22,7 +22,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, counted
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
-from gnomon.scores.plausibility import check_scales
+from gnomon.scores.checks import check_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.cautions import shared_tasks, warn

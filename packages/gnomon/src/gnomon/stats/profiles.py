@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_resamples, check_word, listed
 from gnomon.results import Results, Row, SeriesRecord, finite_or_none, generator, made_by, recorded
-from gnomon.scores.plausibility import refuse_unlike_scales
+from gnomon.scores.checks import refuse_unlike_scales
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gnomon.errors import ScoreDataError, note, option
-from gnomon.scores.plausibility import STAND_INS
+from gnomon.scores.checks import STAND_INS
 from gnomon.scores.readers.summaries import (
     SummaryTable,
     holds_summaries,

@@ -143,7 +143,6 @@ DIFFERENT = "expected columns of different names, found "
     [
         (pd.concat([PANDAS, PANDAS[["task"]]], axis=1), f"{DIFFERENT}'task' twice"),
         (PANDAS.assign(**{"1": 0}).assign(**{"x": 0}).rename(columns={"x": 1}), DIFFERENT),
-        (PANDAS.set_index(pd.Index(["c", "d"], name="algorithm")), "found both, and they differ"),
         (PANDAS.assign(score=pd.Series([10**400, 2.5], dtype=object)), "numbers of at most 1e308"),
         ({"a": [[10**400, 1]]}, "a: expected an array of numbers"),
         ({"a": np.ones((2, 2), complex)}, "a: expected an array of numbers"),

@@ -32,7 +32,7 @@ RIGHT = {
     "index of keys.csv": FRAME.set_index(["algorithm", "task", "run"]).to_csv(),
     "semicolons.csv": (HEADER + ROWS).replace(",", ";"),
     "tabs.txt": (HEADER + ROWS).replace(",", "\t"),
-    "excel.csv": " Algorithm ,Task,Seed #,Score (%)\nppo,pong,0,1.5%\nppo,pong,1,2.5%\n",
+    "excel.csv": " Algorithm ,Task,Seed #,Score (%)\nppo,pong,0,1.5\nppo,pong,1,2.5\n",
     "empty lines.csv": "\n\n" + HEADER + "\n" + ROWS.replace("\n", "\n\n") + ",,,\n",
     "blanks.csv": (HEADER + ROWS).replace(",", ", "),
     "nothing.csv": HEADER + ROWS + "".join(f"ppo,pong,{x},{x}\n" for x in ("N/A", "#N/A", "-")),

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.columns import Rows
-from gnomon.scores.frames import rows_of_arrays, rows_of_records
+from gnomon.scores.columns import Rows, rows_of_arrays, rows_of_records
 from gnomon.scores.readers.files import json_object
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.table import ScoreTable

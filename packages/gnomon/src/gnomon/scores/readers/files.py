@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError, ScoreDataError, shortened
-from gnomon.scores.columns import Column, Rows, Texts
-from gnomon.scores.frames import rows_of_frame
+from gnomon.scores.columns import Column, Rows, Texts, rows_of_frame
 from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of
 
 PARQUET = (".parquet", ".pq")

@@ -93,7 +93,7 @@ def _compare(log: Log, place: Path) -> None:
         name = mapping_at(stat, "name")
         if not {"perturbation", "sub_split"} & name.keys():
             metric, split = str(name.get("name")), str(name.get("split"))
-            mean = log.mean(metric, log.rows.texts("split").equals(split))
+            mean = log.mean(metric, log.rows.texts("split").isin([split]))
             if mean is not None:
                 where = f"{place.parent.name}, {place.name}"
                 compare_means(where, f"{metric} of {split}", stat.get("mean"), [mean])

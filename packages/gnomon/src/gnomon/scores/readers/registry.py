@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gnomon.errors import ScoreDataError, UnknownNameError, listed, reading
-from gnomon.scores.columns import Rows
-from gnomon.scores.frames import rows_of_frame, rows_of_records
+from gnomon.scores.columns import Rows, rows_of_frame, rows_of_records
 from gnomon.scores.readers.files import (
     JSON_LINES,
     PARQUET,

@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, several, shortened
-from gnomon.scores.columns import Flags, FloatArray, Rows, Texts, group_means
-from gnomon.scores.frames import rows_of_records
+from gnomon.scores.columns import Flags, FloatArray, Rows, Texts, group_means, rows_of_records
 from gnomon.scores.items import check_inputs
 from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
@@ -123,7 +122,7 @@ class Log:
     @property
     def has_failed(self) -> bool:
         """Whether it has samples, and there is a reason why each has no score."""
-        return len(self.rows) > 0 and not self.rows["status"].equals("ok").any()
+        return len(self.rows) > 0 and not self.rows["status"].isin(["ok"]).any()
 
     def scores(self, metric: str) -> FloatArray:
         """Return the score of each sample, NaN where there is none."""
@@ -319,7 +318,7 @@ def _rows(log: Log, metric: str, name: str, first: int) -> Rows:
     """Return the rows of a log under the names of a tidy table, with the name of the log."""
     score, n = log.scores(metric), len(log.rows)
     status, item = log.rows.texts("status"), log.rows.texts("item")
-    is_lost = np.isnan(score) & status.equals("ok")
+    is_lost = np.isnan(score) & status.isin(["ok"])
     codes = np.where(is_lost, len(status.names), status.codes).astype(np.int32)
     columns = {
         "algorithm": Texts.repeated(name, n),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import UnknownNameError, note
-from gnomon.scores.contents import tasks_left_out
+from gnomon.scores.checks import tasks_left_out
 from gnomon.scores.readers.files import ERRORS, N_ITEMS, are_summaries, reported_number
 from gnomon.scores.readers.registry import Source
 from gnomon.scores.table import FloatArray, ScoreTable

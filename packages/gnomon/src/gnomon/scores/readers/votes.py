@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import listed, note
-from gnomon.scores.columns import FloatArray, Rows, Texts
-from gnomon.scores.frames import rows_of_records
+from gnomon.scores.columns import FloatArray, Rows, Texts, rows_of_records
 from gnomon.scores.readers.files import mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.table import ScoreTable

@@ -14,8 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from gnomon.errors import ScoreDataError, joined, listed, note, option, reading
-from gnomon.scores.columns import Column, Rows, Texts
-from gnomon.scores.frames import rows_of_columns
+from gnomon.scores.columns import Column, Rows, Texts, rows_of_columns
 from gnomon.scores.readers.files import (
     has_deviation,
     header_line,

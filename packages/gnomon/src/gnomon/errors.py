@@ -103,19 +103,7 @@ LEAST_RESAMPLES = 25
 
 
 def check_resamples(n_resamples: int) -> int:
-    """Return a number of bootstrap resamples, once it is checked.
-
-    Raises
-    ------
-    ValueError
-        It is below :data:`LEAST_RESAMPLES`.
-
-    Examples
-    --------
-    >>> check_resamples(1)
-    Traceback (most recent call last):
-    ValueError: expected at least 25 resamples, found 1
-    """
+    """Return a number of bootstrap resamples, once it is checked."""
     if n_resamples < LEAST_RESAMPLES:
         raise ValueError(f"expected at least {LEAST_RESAMPLES} resamples, found {n_resamples}")
     return n_resamples
@@ -178,13 +166,7 @@ def option(**arguments: object) -> str:
 
 
 def either(python: str, command: str) -> str:
-    """Return the words for a caller in Python, or those for the command line.
-
-    Examples
-    --------
-    >>> either("audit(scores)", "gnomon audit")
-    'audit(scores)'
-    """
+    """Return the words for a caller in Python, or those for the command line."""
     return command if _ON_COMMAND_LINE.get() else python
 
 
@@ -202,13 +184,7 @@ def reading(file: str | None, **arguments: object) -> str:
 
 
 def several(found: Sequence[str], noun: str = "score") -> str:
-    """Return a message about several scores of which one has to be named, and how.
-
-    Examples
-    --------
-    >>> several(["accuracy", "f1"])
-    "expected one score; found accuracy and f1: metric='accuracy' names the first"
-    """
+    """Return a message about several scores of which one has to be named, and how."""
     shown = shortened(joined(found) if len(found) <= 6 else listed(found, 6), 160)
     return f"expected one {noun}; found {shown}: {option(metric=found[0])} names the first"
 
@@ -222,51 +198,28 @@ def note(text: str) -> None:
 
 
 def joined(words: Sequence[str], last: str = "and") -> str:
-    """Return names as a phrase: commas, and a word before the last.
-
-    Examples
-    --------
-    >>> joined(["a", "b", "c"]), joined(["a"])
-    ('a, b and c', 'a')
-    """
+    """Return names as a phrase: commas, and a word before the last."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun, in the plural unless it is one.
-
-    Examples
-    --------
-    >>> counted(1, "rule"), counted(2000, "trial"), counted(2, "process", "processes")
-    ('1 rule', '2,000 trials', '2 processes')
-    """
+    """Return a number with its noun, in the plural unless it is one."""
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Return names in a row, of more than `most` the first ones.
-
-    Examples
-    --------
-    >>> listed("abc"), listed("abc", most=2)
-    ('a, b, c', 'a, b, ...')
-    """
+    """Return names in a row, of more than `most` the first ones."""
     names = list(names)
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def visible(text: str, *, kept: str = "\n\t\xa0") -> str:
-    r"""Return a text with what does not print, except for the characters `kept`, as escapes.
+    """Return a text with what does not print, except for the characters `kept`, as escapes.
 
     Names and texts come from files, and a terminal obeys the control characters in what it is
     given: it would change its title, hide a line, or turn the direction of writing.
-
-    Examples
-    --------
-    >>> print(visible("a\x1b[2J\u202eb"))
-    a\x1b[2J\u202eb
     """
     if text.isprintable():
         return text
@@ -274,13 +227,7 @@ def visible(text: str, *, kept: str = "\n\t\xa0") -> str:
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """Return a text, if it is too long only its beginning and end.
-
-    Examples
-    --------
-    >>> shortened("abcdefghijklmnopqrstuvwxyz", most=12)
-    'abcdef...xyz'
-    """
+    """Return a text, if it is too long only its beginning and end."""
     if len(text) <= most:
         return text
     end = (most - 3) // 3

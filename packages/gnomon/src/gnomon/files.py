@@ -69,14 +69,7 @@ def read_toml(
     *,
     error: type[GnomonError] = GnomonError,
 ) -> Made:
-    """Return what a function makes of the fields of a TOML file.
-
-    Raises
-    ------
-    GnomonError, or `error`
-        The file cannot be read, or is not TOML, or the function raised a GnomonError: one line
-        that begins with the name of the file. An error that names a file itself passes as it is.
-    """
+    """Return what a function makes of the fields of a TOML file."""
     text = read_text(Path(path), error=error)
     try:
         return make(parse_toml(text))
@@ -91,28 +84,7 @@ _LONG_KEY = re.compile(r"""^[ \t[]*[\w"'-]+(?:[ \t]*\.[ \t]*[\w"'-]+){100}""", r
 
 
 def parse_toml(text: str, *, error: type[GnomonError] = GnomonError) -> dict[str, Any]:
-    r"""Return the fields of a TOML text.
-
-    Parameters
-    ----------
-    text : str
-    error : type, optional
-        What is raised.
-
-    Returns
-    -------
-    dict from str to any value
-
-    Raises
-    ------
-    GnomonError, or `error`
-        It is not TOML, or is nested too deeply to be read.
-
-    Examples
-    --------
-    >>> parse_toml("[board]\npieces = 9")
-    {'board': {'pieces': 9}}
-    """
+    """Return the fields of a TOML text."""
     try:
         if found := _LONG_KEY.search(text):
             line = text.count("\n", 0, found.start()) + 1
@@ -130,11 +102,6 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Write a file atomically: to a temporary file, flushed to the disk, then renamed.
 
     A process that dies meanwhile leaves nothing but a hidden file whose name ends in ``.partial``.
-
-    Raises
-    ------
-    OSError
-        The system's error for this path; nothing is written.
     """
     with _named(path):
         handle, temporary = tempfile.mkstemp(
@@ -153,19 +120,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write several files into a folder, which may be new: all of them, or on an error none.
-
-    Parameters
-    ----------
-    folder : Path
-    files : mapping from str to bytes
-        What to write, by names in the folder, such as ``figures/curves.svg``.
-
-    Raises
-    ------
-    OSError
-        The system's error for the folder, or for a file in whose place there is a folder.
-    """
+    """Write several files into a folder, which may be new: all of them, or on an error none."""
     for name in files:
         if (folder / name).is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(folder / name))
@@ -182,13 +137,7 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def try_folder(folder: Path, n_bytes: int = 100_000) -> None:
-    """See that a folder, which may be new, can be written to, and has room; leave it as it is.
-
-    Raises
-    ------
-    OSError
-        The system's error for the folder.
-    """
+    """See that a folder, which may be new, can be written to, and has room; leave it as it is."""
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         with _named(folder):

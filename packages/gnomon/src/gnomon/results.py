@@ -34,17 +34,7 @@ class Record(Protocol):
 
 @dataclass(frozen=True)
 class FieldRecord:
-    """A record that is its fields: base of frozen data classes of numbers, texts and tuples.
-
-    Examples
-    --------
-    >>> @dataclass(frozen=True)
-    ... class Cost(FieldRecord):
-    ...     tasks: tuple[str, ...]
-    ...     hours: float
-    >>> Cost(("pong", "qbert"), float("nan")).as_record()
-    {'tasks': ['pong', 'qbert'], 'hours': None}
-    """
+    """A record that is its fields: base of frozen data classes of numbers, texts and tuples."""
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields: a tuple as a list, None for what is not a finite number.
@@ -60,17 +50,7 @@ class FieldRecord:
 
 
 def if_known() -> Any:
-    """Return a field of a record that is None, and left out of its mapping, where it is unknown.
-
-    Examples
-    --------
-    >>> @dataclass(frozen=True)
-    ... class Price(FieldRecord):
-    ...     amount: float
-    ...     discount: float | None = if_known()
-    >>> Price(2.0).as_record(), Price(2.0, discount=0.5).as_record()
-    ({'amount': 2.0}, {'amount': 2.0, 'discount': 0.5})
-    """
+    """Return a field of a record that is None, and left out of its mapping, where it is unknown."""
     return field(default=None, metadata={"if_known": True})
 
 
@@ -237,13 +217,7 @@ class Results(Sequence[R_co], Generic[R_co]):
         return columns
 
     def figure(self) -> Any:
-        """Return the drawing with its caption and its numbers, as a report carries it.
-
-        Raises
-        ------
-        TypeError
-            Nothing draws results of this kind.
-        """
+        """Return the drawing with its caption and its numbers, as a report carries it."""
         if self.drawn_by is None:
             raise TypeError(f"{type(self).__name__} has no figure")
         return pkgutil.resolve_name(self.drawn_by)(self)
@@ -257,15 +231,7 @@ class Results(Sequence[R_co], Generic[R_co]):
         return pkgutil.resolve_name(self.drawn_by)(self, ax=ax)
 
     def where(self, **fields: Any) -> Self:
-        """Return the results whose records have these values in these fields.
-
-        Examples
-        --------
-        >>> from gnomon.stats.estimates import Estimate
-        >>> one = Estimate("dqn", "iqm", None, 0.5, 0.4, 0.6, 0.95, "student", 5, 6)
-        >>> len(Results((one,)).where(metric="mean"))
-        0
-        """
+        """Return the results whose records have these values in these fields."""
         kept = [r for r in self if all(getattr(r, name) == x for name, x in fields.items())]
         return replace(self, records=tuple(kept))
 
@@ -293,13 +259,6 @@ def noted() -> Iterator[list[str]]:
     """Keep the texts of degenerate scores' warnings, each once; other warnings go on their way.
 
     The list is filled when the block ends.
-
-    Examples
-    --------
-    >>> with noted() as notes:
-    ...     warnings.warn("one run only", DegenerateScoresWarning)
-    >>> notes
-    ['one run only']
     """
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:

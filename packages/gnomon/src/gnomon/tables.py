@@ -25,13 +25,6 @@ def p_value(p: float, equal: str = "") -> str:
     """Return a p-value as sentences and figures print it, with a bound instead of needless digits.
 
     `equal` stands before what is no bound.
-
-    Examples
-    --------
-    >>> f"p {p_value(0.0042, '= ')}"
-    'p = 0.004'
-    >>> [p_value(p) for p in (1e-9, 0.00042, 0.0042, 0.3, 0.9999, float("nan"))]
-    ['< 0.0001', '0.0004', '0.004', '0.30', '> 0.99', 'not estimable']
     """
     if math.isnan(p):
         return "not estimable"
@@ -44,13 +37,7 @@ def p_value(p: float, equal: str = "") -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as sentences print it.
-
-    Examples
-    --------
-    >>> percent(0.95), percent(0.975)
-    ('95 %', '97.5 %')
-    """
+    """Return a share as sentences print it."""
     return f"{100.0 * share:.4g} %"
 
 
@@ -150,15 +137,7 @@ def html_table(
     title: str | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """Return records as an HTML table, every text escaped; what a notebook shows.
-
-    Examples
-    --------
-    >>> print(html_table([{"name": "a<b", "value": 0.5}], ["name", "value"]))
-    <table><thead><tr><th>name</th><th>value</th></tr></thead><tbody>
-    <tr><td>a&lt;b</td><td style="text-align: right">0.5</td></tr>
-    </tbody></table>
-    """
+    """Return records as an HTML table, every text escaped; what a notebook shows."""
     caption = f"<caption>{html.escape(title)}</caption>" if title else ""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
     rows = "\n".join(
@@ -211,19 +190,7 @@ def latex_rows(
     cells: Sequence[Sequence[str]],
     bold: Sequence[Sequence[bool]],
 ) -> str:
-    r"""Return a LaTeX table (booktabs) of texts, with the names of its rows in the first column.
-
-    Examples
-    --------
-    >>> print(latex_rows(["task", "dqn"], ["pong"], [["18 [17, 19]"]], [[True]]))
-    \begin{tabular}{lr}
-    \toprule
-    task & dqn \\
-    \midrule
-    pong & \textbf{18 [17, 19]} \\
-    \bottomrule
-    \end{tabular}
-    """
+    """Return a LaTeX table (booktabs) of texts, with the names of its rows in the first column."""
     rows = [
         " & ".join(
             [_escaped(str(head))]
@@ -247,13 +214,7 @@ def latex_rows(
 
 
 def value_in_brackets(value: float, low: float, high: float) -> str:
-    """Return a value with its interval in brackets, as far as they exist.
-
-    Examples
-    --------
-    >>> value_in_brackets(0.5, 0.4, 0.6), value_in_brackets(0.5, math.nan, math.nan)
-    ('0.5 [0.4, 0.6]', '0.5 (interval not estimable)')
-    """
+    """Return a value with its interval in brackets, as far as they exist."""
     if math.isnan(value):
         return "not estimable"
     if math.isnan(low) or math.isnan(high):

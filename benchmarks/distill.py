@@ -26,7 +26,6 @@ from gnomon.distillation import (
 from gnomon.distillation.preparation import PreparedScores
 from gnomon.distillation.transforms import transform_of
 from gnomon.distillation.validation import HeldOut
-from gnomon.scores import FloatArray
 
 _DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 _OURS = FactorProcedure()
@@ -216,7 +215,7 @@ def _suite(n_factors: int, *, ceiling: bool, seed: int, n: int = 50) -> Prepared
     return replace(_prepared(x, family, ceiling=ceiling), years=year)
 
 
-def _prepared(x: FloatArray, family: np.ndarray, *, ceiling: bool) -> PreparedScores:
+def _prepared(x: np.ndarray, family: np.ndarray, *, ceiling: bool) -> PreparedScores:
     if ceiling:
         x[:, :12] = np.minimum(x[:, :12], 2.6)
     names, tasks = tuple(f"a{i:03}" for i in range(len(x))), tuple(f"t{j:02}" for j in range(40))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.scores import ScoreTable, atari_baselines, normalize
+from gnomon.scores import ScoreTable, normalize
 
 X = np.random.default_rng(0).normal(size=(4, 3)) * [1, 10, 100]
 
@@ -52,8 +52,6 @@ def test_scores_are_not_turned_upside_down_by_a_reference():
 
 
 def test_atari_baselines():
-    baselines = atari_baselines()
-    assert len(baselines) == 57
     raw = ScoreTable.from_arrays({"a": [[14.6, 227.75]]}, tasks=["ALE/Pong-v5", "Alien"])
     assert normalize(raw, "random-human").to_polars()["score"].to_list() == [1.0, 0.0]
     with pytest.raises(ScoreDataError, match="random-human: no scores to normalise any task"):

@@ -1,20 +1,13 @@
 """Tables that look like a mistake, and tasks on different scales."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 
-from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores import (
-    ScoreTable,
-    normalize,
-    own_scales,
-    read_scores,
-    suspicions,
-    wild_scores,
-    write_scores,
-)
+import gnomon as gn
+from gnomon.scores import ScoreTable, normalize, read_scores
 
 COPIES = "reruns of one deterministic evaluation are not independent runs"
 
@@ -30,117 +23,110 @@ def runs(*scores, **columns):
     return ScoreTable.from_records(records)
 
 
+def notes(table):
+    """Return what is noted of a table as it is read."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read_scores({name: table.rows.tolist(name) for name in table.rows.names})
+    return [str(each.message) for each in caught]
+
+
 @pytest.mark.parametrize(
     "scores",
     [([0.6, 0.6], [0.7, 0.7, 0.7]), ([0.6, 0.6], [0.6, 0.6], [0.8]), ([1, 1, math.nan], [2, 2])],
 )
 def test_copies_are_no_runs(scores):
-    assert suspicions(runs(*scores)) == [
-        "all runs of an algorithm on a task have the same score, on every task: " + COPIES
-    ]
+    said = "all runs of an algorithm on a task have the same score, on every task: " + COPIES
+    assert notes(runs(*scores)) == [said]
 
 
-def test_censored_runs_are_no_copies():
-    never = runs([500, 500], [500, 500], [900, 900], censored=[[True] * 2] * 3)
-    assert suspicions(never) == []
-    some = runs([0.6, 0.6, -math.inf], [0.7, 0.7], censored=[[False, False, True], [False] * 2])
-    assert COPIES in suspicions(some)[0]
+NEVER, ALWAYS = [True, True], [False, False]
 
 
 @pytest.mark.parametrize(
-    "scores",
+    ("table", "n_notes"),
     [
-        ([0.6, 0.6], [0.7, 0.71]),
-        ([0.6, 0.6], [0.7]),  # one such cell may be chance
-        ([0.6, 0.6], [0.6, 0.6]),  # as a rate of success of 0 or 1 everywhere
-        ([0.6], [0.7]),
-        ([0.6, 0.6], [math.nan, math.nan]),
+        (runs([500, 500], [500, 500], [900, 900], censored=[NEVER] * 3), 0),
+        (runs([0.6, 0.6, -math.inf], [0.7, 0.7], censored=[[False, False, True], ALWAYS]), 1),
+        (runs([0.6, 0.6], [0.7, 0.71]), 0),
+        (runs([0.6, 0.6], [0.7]), 0),  # one such cell may be chance
+        (runs([0.6, 0.6], [0.6, 0.6]), 0),  # as a rate of success of 0 or 1 everywhere
+        (runs([0.6], [0.7]), 0),
+        (runs([0.6, 0.6], [math.nan, math.nan]), 0),
+        (runs([9, 9], [9, 9], censored=[NEVER, [False, True]]), 0),
+        (runs([9, 9], [5, 5], censored=[NEVER, ALWAYS]), 0),
+        (runs([9, 9], [5, 5], [6, 6], censored=[NEVER, ALWAYS, ALWAYS]), 1),
     ],
 )
-def test_runs_that_may_be_some(scores):
-    assert suspicions(runs(*scores)) == []
-
-
-def test_runs_that_never_got_there_are_no_copies():
-    never = [True, True]
-    assert suspicions(runs([9, 9], [9, 9], censored=[never, [False, True]])) == []
-    assert suspicions(runs([9, 9], [5, 5], censored=[never, [False, False]])) == []
-    found = suspicions(runs([9, 9], [5, 5], [6, 6], censored=[never, *[[False, False]] * 2]))
-    assert len(found) == 1
+def test_equal_scores_are_no_copies_by_themselves(table, n_notes):
+    assert len(notes(table)) == n_notes
 
 
 def test_curves_that_only_end_alike_are_no_copies():
-    def curves(second):
-        return ScoreTable.from_arrays({"a": [[[1, 2], [3, 4]], [[1, second], [3, 4]]]})
-
-    assert len(suspicions(curves(2))) == 1
-    assert suspicions(curves(5)) == []
-    early = ScoreTable.from_arrays({"a": [[[1, 2], [3, 4]], [[0, 2], [3, 4]]]})
-    assert suspicions(early) == []
+    for first, second, n_notes in [(1, 2, 1), (1, 5, 0), (0, 2, 0)]:
+        x = [[[1, 2], [3, 4]], [[first, second], [3, 4]]]
+        assert len(notes(ScoreTable.from_arrays({"a": x}))) == n_notes
 
 
-def test_readers_say_it(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("algorithm,task,run,score\na,t,0,1\na,t,1,1\na,u,0,2\na,u,1,2\n")
-    with pytest.warns(DegenerateScoresWarning, match=COPIES):
-        read_scores(path)
+def test_other_mistakes_are_named():
+    assert notes(ScoreTable.from_arrays({"a": np.zeros((10, 5))})) == []
+    for table, said in [
+        (ScoreTable.from_arrays({"a": np.zeros((100, 2))}), "100 runs on 2 tasks: were the axes"),
+        (runs([0, 0, 0], episode=[[1, 2, 3]]), "episodes of one run are not independent"),
+        (
+            ScoreTable.from_arrays({"a": [[1.0, 2.0]]}, tasks=["seed_1", "seed_2"]),
+            "look like seeds",
+        ),
+    ]:
+        assert said in notes(table)[0]
+
+
+def scales(table):
+    """Return what a ranking of tasks notes of their scales."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = gn.rank(table, by="task").warnings
+    return [text for text in found if "not be on one scale" in text]
 
 
 def test_tasks_on_scales_of_their_own():
     scores = np.array([[21.0, -61_321.0, 0.0, 300.0], [21.0, 61_321.0, 0.0, 300.0]])
     tasks = ["Pong", "Atlantis", "Nothing", "Chess"]
     table = ScoreTable.from_arrays({"a": scores, "b": scores[:1]}, tasks=tasks)
-    assert own_scales(table) == (
+    assert scales(table) == [
         "scores of different tasks may not be on one scale (median 21.0 on Pong, 61,300 on "
         "Atlantis): an order of tasks would then only show their scales; normalise them first, "
         "unless scores measure difficulty"
-    )
-    assert own_scales(normalize(table.select(tasks=tasks[1:2]), "min-max")) is None
-    assert own_scales(table.select(tasks=["Pong"])) is None
-    assert own_scales(table.select(tasks=["Pong", "Nothing"])) is None
-    assert own_scales(table.select(tasks=["Pong", "Chess"])) is None
+    ]
+    assert scales(table.select(tasks=["Pong", "Nothing"])) == []
+    assert scales(table.select(tasks=["Pong", "Chess"])) == []
+    table = ScoreTable.from_arrays({"a": [[1.0, 1000.0]], "b": [[2.0, 5000.0]]})
+    assert len(scales(table)) == 1
+    assert scales(normalize(table, "min-max")) == []
 
 
 @pytest.mark.parametrize(("high", "shown"), [(100.0, None), (100.1, "100 "), (1e12, "1.00e+12 ")])
 def test_from_which_ratio_on_scales_differ(high, shown):
-    found = own_scales(ScoreTable.from_arrays({"a": [[1.0, high]]}))
-    assert found is None if shown is None else f"(median 1.00 on task_0, {shown}on" in found
+    found = scales(ScoreTable.from_arrays({"a": [[1.0, high]]}))
+    assert found == [] if shown is None else f"(median 1.00 on task_0, {shown}on" in found[0]
 
 
-def test_scales_of_normalised_scores_are_one():
-    table = ScoreTable.from_arrays({"a": [[1.0, 1000.0]], "b": [[2.0, 5000.0]]})
-    assert own_scales(table) is not None
-    assert own_scales(normalize(table, "min-max")) is None
-
-
-def test_scales_of_curves_and_censored_runs():
-    curves = ScoreTable.from_arrays({"a": [[[900.0, 1.0], [1.0, 1.0]]]})
-    assert own_scales(curves) is None
-    censored = runs([5, 7], [900, 900], censored=[[False, True], [True, True]])
-    assert own_scales(censored) is None
-
-
-def test_suspicious_tables_are_named(tmp_path):
-    usual = ScoreTable.from_arrays({"a": np.zeros((10, 5))})
-    assert suspicions(usual) == []
-    swapped = ScoreTable.from_arrays({"a": np.zeros((100, 2))})
-    write_scores(swapped, tmp_path / "swapped.csv")
-    with pytest.warns(DegenerateScoresWarning, match="100 runs on 2 tasks: were the axes swapped"):
-        read_scores(tmp_path / "swapped.csv")
-    nested = ScoreTable.from_records(
-        [{"algorithm": "a", "task": "t", "run": i, "score": 0, "episode": 1} for i in range(3)]
-    )
-    assert "episodes of one run are not independent" in suspicions(nested)[0]
+def wild(scores):
+    """Return the wild scores that an audit finds among those of two algorithms on one task."""
+    rows = [
+        {"algorithm": "ab"[i % 2], "task": "t", "run": i // 2, "score": score}
+        for i, score in enumerate(scores)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = gn.audit(ScoreTable.from_records(rows))
+    return [(row.finding, row.value) for row in found if row.name == "wild score"]
 
 
 def test_wild_scores_are_named():
-    x = np.random.default_rng(0).normal(10, 1, (3, 2))
-    x[2, 1] = -4e7
-    ((sentence, score),) = wild_scores(ScoreTable.from_arrays({"a": x, "b": np.full((2, 2), 9.0)}))
-    assert sentence.startswith("a on task_1: the score -4e+07 of run 2 is ")
+    ((sentence, score),) = wild([9.0, 10.0, 11.0, 9.5, -4e7])
+    assert sentence.startswith("a on t: the score -4e+07 of run 2 is ")
     assert "any of the 4 others" in sentence
     assert score == -4e7
     for usual in ([1, 2, 3, 4, 900.0], [0, 0, 0, 0, 4e7], [1, 2, 3, 4e7], [1, 2, 3, 4e7, 5e7]):
-        assert wild_scores(runs(usual)) == [], usual
-    never = [*[False] * 4, True]
-    assert wild_scores(runs([1, 2, 3, 4, 5], censored=[never])) == []
+        assert wild(usual) == [], usual

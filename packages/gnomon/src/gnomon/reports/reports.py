@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import gnomon.scores
 from gnomon.errors import GnomonError, check_resamples, either, listed
 from gnomon.files import try_folder, write_atomically
-from gnomon.scores import table_of
-from gnomon.scores.reading import Scores
+from gnomon.scores.reading import Scores, table_of
 
 if TYPE_CHECKING:
     from gnomon.reports.page import Report

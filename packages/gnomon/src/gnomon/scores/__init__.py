@@ -10,14 +10,10 @@ In the order of the data:
 * A :class:`ScoreTable` has one row per algorithm, task and run. It is all that statistics, ranking
   and distillation know; ``ScoreTable.from_frame`` makes one of a data frame or of arrays.
 * A table of items (``units="items"``) holds an evaluation: an item is a task, an epoch of it a run.
-  Its ``item_scores`` (:class:`ItemScores`) are arrays in one order of items, with their clusters.
+  Its ``item_scores`` are arrays in one order of items, with their clusters.
 * A table with steps holds learning curves: :func:`at_common_step` takes one score of each run,
   :func:`on_grid` puts runs that were measured at different steps on common ones.
-* :func:`normalize` puts scores of several tasks on one scale, by a name (:data:`NORMALIZATIONS`) or
-  two anchors of each task. The table keeps a :class:`Normalization`; :func:`with_left_out` adds the
-  tasks that had no scale, for ranks. :func:`atari_baselines` holds scores of random play and of
-  people.
-* :func:`suspicions` and :func:`own_scales` report probable mistakes.
+* :func:`normalize` puts scores of several tasks on one scale, by a name or two anchors each.
 * :func:`write_scores` writes a tidy file.
 """
 

@@ -84,33 +84,7 @@ def _shipped() -> Mapping[str, Anchors]:
 
 
 def read_anchors(path: Path, table: ScoreTable) -> Anchors:
-    r"""Return the anchors of a file for those tasks of a table that it has.
-
-    Parameters
-    ----------
-    path : path
-        CSV or TSV with a column of tasks and two of scores: ``low, high``, ``min, max`` or
-        ``lower, upper``, of which the worse score becomes 0, in the direction of the table; or
-        ``random, human``, ``random, expert``, ``worst, best`` or ``zero, one``, of which the first
-        becomes 0.
-    table : ScoreTable
-        Raw scores. Names are compared as they are, and if none agrees as of games of Atari.
-
-    Raises
-    ------
-    ScoreDataError
-        A column is missing, a cell holds what is no number, or a task is there twice.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> table = ScoreTable.from_arrays({"ppo": [[7.5]]}, tasks=["maze"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "anchors.csv"
-    ...     _ = path.write_text("task,low,high\nmaze,5,10\n")
-    ...     read_anchors(path, table)
-    {'maze': (5.0, 10.0)}
-    """
+    """Return the anchors of a file for those tasks of a table that it has."""
     raw, origin = read_csv(path)
     lower = {name.strip().lower(): name for name in raw.names}
     pair = next((pair for pair in _PAIRS if set(pair) <= set(lower)), None)
@@ -144,13 +118,7 @@ def read_anchors(path: Path, table: ScoreTable) -> Anchors:
 
 @cache
 def atari_baselines() -> Mapping[str, tuple[float, float]]:
-    """Return the scores (random, human) of each game, by its name as :func:`atari_name` gives it.
-
-    Examples
-    --------
-    >>> atari_baselines()["pong"]
-    (-20.71, 14.6)
-    """
+    """Return the scores (random, human) of each game, by its bare name."""
     text = resources.files("gnomon.scores").joinpath("data/atari_baselines.csv").read_text("utf-8")
     rows = csv.DictReader(text.splitlines())
     return {atari_name(row["game"]): (float(row["random"]), float(row["human"])) for row in rows}

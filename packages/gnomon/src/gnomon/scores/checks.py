@@ -43,13 +43,6 @@ def suspicions(table: ScoreTable) -> list[str]:
     """Return what looks like a mistake, one sentence each; nothing for most tables.
 
     Of items, only the names of algorithms are checked.
-
-    Examples
-    --------
-    >>> from gnomon.scores import ScoreTable
-    >>> table = ScoreTable.from_arrays({"a": [[1.0, 2.0]]}, tasks=["seed_1", "seed_2"])
-    >>> suspicions(table)
-    ['the tasks look like seeds (seed_1, seed_2): were runs written into the column task?']
     """
     called = _alike(("".join(name.casefold().split()), name) for name in table.algorithms)
     found = [
@@ -164,20 +157,6 @@ def wild_scores(table: ScoreTable) -> list[tuple[str, float]]:
     Such a score is :data:`WILD` times as large as any other of its task, by absolute value.
     Nothing is reported of a task with fewer than :data:`LEAST_OTHERS` others, or whose others are
     all 0. Infinite (censored) scores are ignored.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        One score for each run.
-
-    Examples
-    --------
-    >>> from gnomon.scores import ScoreTable
-    >>> runs = {"dqn": [[1.1], [0.9], [1.2]], "ppo": [[1.4], [1500000.0]]}
-    >>> for sentence, score in wild_scores(ScoreTable.from_arrays(runs)):
-    ...     print(sentence)
-    ppo on task_0: the score 1.5e+06 of run 1 is 1.1e+06 times as large as any of the 4 others of \
-the task (up to 1.4); it dominates every mean; check it
     """
     found = []
     for name, places in table.rows_of_task.items():
@@ -203,18 +182,6 @@ def own_scales(table: ScoreTable) -> str | None:
 
     They do if the median of a task's absolute scores is more than :data:`FAR` times as large as
     that of another one; tasks whose median is 0 are passed over. The last step of each run counts.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        Raw scores; normalised scores and scores with a unit are not checked.
-
-    Examples
-    --------
-    >>> from gnomon.scores import ScoreTable
-    >>> games = {"dqn": [[18.0, 61000.0]], "sac": [[20.0, 59000.0]]}
-    >>> own_scales(ScoreTable.from_arrays(games, tasks=["Pong", "Atlantis"])).partition(":")[0]
-    'scores of different tasks may not be on one scale (median 19.0 on Pong, 60,000 on Atlantis)'
     """
     found = _unlike(table, FAR)
     if found is None:

@@ -39,20 +39,7 @@ References = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True)
 class Dataset:
-    """A public table of scores: where its files are, and what they must be.
-
-    Parameters
-    ----------
-    name : str
-        Also the name of the folder below ``GNOMON_DATA``.
-    url : str
-        Where the files are, at a fixed commit.
-    sha256 : mapping from file name to hexadecimal digest
-    source, licence : str
-        Whose it is.
-    holds : str
-        What is in it, in a few words.
-    """
+    """A public table of scores: where its files are, and what they must be."""
 
     name: str
     url: str

@@ -22,38 +22,6 @@ class ItemScores:
     """The rows of a table of items as arrays, which share one order of items.
 
     Memory is that of the rows: 16 bytes each, whatever the number of models.
-
-    Parameters
-    ----------
-    models : tuple of str
-        The algorithms of the table, in its order.
-    items : tuple of str
-        The tasks of the table, in its order.
-    n_epochs : int
-        Number of different epochs.
-    clusters : tuple of str or None
-        Names of the clusters; None if the table names no column of them.
-    cluster_of : ndarray of int, shape (items,), or None
-        The cluster of each item, a place in `clusters`.
-
-    Examples
-    --------
-    >>> from gnomon.scores import ScoreTable
-    >>> table = ScoreTable.from_records(
-    ...     [
-    ...         {"algorithm": "a", "task": "q1", "run": 1, "score": 1},
-    ...         {"algorithm": "a", "task": "q1", "run": 2, "score": 0},
-    ...         {"algorithm": "a", "task": "q2", "run": 1, "score": None},
-    ...         {"algorithm": "b", "task": "q2", "run": 1, "score": 1},
-    ...     ],
-    ...     units="items",
-    ... )
-    >>> scores = table.item_scores
-    >>> scores.rows("a")
-    (array([0, 0, 1]), array([0, 1, 0]), array([ 1.,  0., nan]))
-    >>> scores.matrix()
-    array([[0.5, nan],
-           [nan, 1. ]])
     """
 
     models: tuple[str, ...]
@@ -90,22 +58,7 @@ class ItemScores:
         return cls(models, items, len(labels), clusters, cluster_of, starts, item, epoch, score)
 
     def rows(self, model: str) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return the rows of a model, sorted by item and epoch.
-
-        Returns
-        -------
-        item : ndarray of int, shape (rows,)
-            Places in `items`.
-        epoch : ndarray of int, shape (rows,)
-            From 0.
-        score : ndarray of float, shape (rows,)
-            NaN for a sample without a score.
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such model.
-        """
+        """Return item, epoch (from 0) and score of the rows of a model, by item and epoch."""
         if model not in self.models:
             raise UnknownNameError("algorithm", model, self.models)
         at = self.models.index(model)
@@ -130,11 +83,6 @@ class ItemScores:
 
         NaN where a model has no score on an item. Read-only where all models have one score on all
         items: the scores of the table themselves.
-
-        Parameters
-        ----------
-        models : sequence of str, optional
-            Which ones, in this order; all if not given.
         """
         names = self.models if models is None else models
         size = len(self.models), len(self.items)

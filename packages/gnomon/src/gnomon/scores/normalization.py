@@ -28,25 +28,7 @@ _SMALL = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Normalization:
-    """What was done to the scores of a table.
-
-    Parameters
-    ----------
-    name : str
-        For example ``"random-human"``.
-    anchors : mapping from task to (float, float)
-        The raw scores that became 0 and 1; empty for percentiles.
-    higher_is_better : bool
-        Direction of the raw scores.
-    left_out : Rows, optional
-        The raw rows of tasks that could not be normalised: summaries are without them, ranks need
-        no scale and keep them.
-
-    Examples
-    --------
-    >>> normalize(ScoreTable.from_arrays({"a": [[1.0], [5.0]]}), "min-max").normalization.anchors
-    {'task_0': (1.0, 5.0)}
-    """
+    """What was done to the scores of a table."""
 
     name: str
     anchors: Anchors
@@ -129,16 +111,6 @@ def with_left_out(table: ScoreTable) -> ScoreTable:
     """Return a table with the raw scores of the tasks that normalising left out, for ranks alone.
 
     Within each task higher is better, as on all others; between tasks scores do not compare.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> table = ScoreTable.from_arrays({"dqn": [[14.6, 3.0]]}, tasks=["Pong", "Chess"])
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     scaled = normalize(table, "atari")
-    >>> scaled.tasks, with_left_out(scaled).tasks
-    (('Pong',), ('Pong', 'Chess'))
     """
     record = table.normalization
     if record is None or record.left_out is None:

@@ -249,21 +249,7 @@ def _renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
 
 
 def table_of(scores: Scores, metric: str | None = None, *, curves: bool = False) -> ScoreTable:
-    """Return the table of whatever a verb is given: a table, or what :func:`read_scores` takes.
-
-    Parameters
-    ----------
-    scores : ScoreTable, path, data frame, mapping or list of records
-    metric : str, optional
-        Which score, where there are several.
-    curves : bool
-        Whether learning curves are wanted, where files hold other scores as well.
-
-    Examples
-    --------
-    >>> table_of({"dqn": [[1.0, 2.0], [3.0, 4.0]]}).run_counts
-    array([[2, 2]])
-    """
+    """Return the table of whatever a verb is given: a table, or what :func:`read_scores` takes."""
     if isinstance(scores, ScoreTable):
         return scores
     return read_scores(scores, metric=metric, curves=curves)

@@ -96,17 +96,7 @@ PERHAPS_ITEMS = ("question", "problem", "example")
 
 
 class Origin:
-    """Where rows come from, so that a message can name a file's line, or else the row.
-
-    Parameters
-    ----------
-    file : str, optional
-        The path, as messages name it.
-    lines : callable, optional
-        Returns the line of each row; called only once something is wrong.
-    called : mapping, optional
-        What columns of tidy rows are called there; :func:`renamed_columns` adds those it renames.
-    """
+    """Where rows come from, so that a message can name a file's line, or else the row."""
 
     def __init__(
         self,

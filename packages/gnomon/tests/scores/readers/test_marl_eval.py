@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import at_common_step, read_scores, table_of
+from gnomon.scores import at_common_step, read_scores
 
 
 def write(path, content):
@@ -33,7 +33,7 @@ def test_marl_eval(tmp_path):
         absolute = read_scores(path, metric="return")
     assert absolute.runs("qmix", "smac/3m").tolist() == [99.0, 99.0]
     table = read_scores(path, metric="return", curves=True)
-    assert table_of(str(path), "return", curves=True).n_steps == table.n_steps
+    assert read_scores(path, metric="return", curves=True).n_steps == table.n_steps
     assert at_common_step(table, 0).runs("qmix", "smac/3m").tolist() == [2.0, 3.0]
     with pytest.raises(ScoreDataError, match="no step holds the metric 'reward'"):
         read_scores(path, metric="reward", curves=True)

@@ -4,11 +4,12 @@ import json
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 
 import gnomon as gn
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import ScoreTable, normalize, read_scores, table_of
+from gnomon.scores import ScoreTable, normalize, read_scores
 
 
 def written(folder, name, content):
@@ -362,23 +363,7 @@ def test_copies_are_reported(tmp_path):
     assert notes(written(tmp_path, "f.csv", suspected(*fine)))[1] == ""
 
 
-def test_whatever_a_verb_is_given(tmp_path):
-    arrays = {"dqn": np.arange(6.0).reshape(3, 2), "ppo": np.ones((2, 2))}
-    table = ScoreTable.from_arrays(arrays)
-    path = tmp_path / "t.csv"
-    gn.scores.write_scores(table, path)
-    for given in (table, arrays, path, str(path), table.to_records(), [path]):
-        assert table_of(given).runs("dqn", "task_1").tolist() == [1.0, 3.0, 5.0]
-    pandas = pytest.importorskip("pandas")
-    assert table_of(pandas.DataFrame(table.to_records())).algorithms == ("dqn", "ppo")
-    for odd in (3, None, [1, 2]):
-        with pytest.raises(TypeError, match="expected a ScoreTable, a path, a data frame"):
-            table_of(odd)
-    with pytest.warns(DegenerateScoresWarning):
-        table_of({"a": [[1.0, 1.0], [1.0, 1.0]], "b": [[2.0, 2.0], [2.0, 2.0]]})
-
-
-@pytest.mark.parametrize("kind", ["arrays", "path", "frame", "records"])
+@pytest.mark.parametrize("kind", ["arrays", "path", "paths", "columns", "records", "pandas"])
 def test_verbs_take_whatever_holds_scores(tmp_path, kind):
     scores = {"dqn": np.arange(8.0).reshape(4, 2) ** 1.5, "ppo": np.ones((3, 2)) + 0.1}
     scores["ppo"][0] = 3.0
@@ -386,10 +371,12 @@ def test_verbs_take_whatever_holds_scores(tmp_path, kind):
     path = tmp_path / "t.csv"
     gn.scores.write_scores(table, path)
     given = {"arrays": scores, "path": str(path), "records": table.to_records()}
-    given["frame"] = {name: list(table.rows.tolist(name)) for name in table.rows.names}
+    given["paths"], given["pandas"] = [path], pandas.DataFrame(table.to_records())
+    given["columns"] = {name: list(table.rows.tolist(name)) for name in table.rows.names}
     for verb in (gn.estimate, gn.compare, gn.rank, gn.audit):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert str(verb(given[kind])) == str(verb(table))
-    with pytest.raises(TypeError, match="expected a ScoreTable, a path, a data frame"):
-        gn.estimate(3)
+    for odd in (3, None, [1, 2]):
+        with pytest.raises(TypeError, match="expected a ScoreTable, a path, a data frame"):
+            gn.estimate(odd)

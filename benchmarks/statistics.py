@@ -21,7 +21,8 @@ import numpy as np
 
 from benchmarks.record import Measurement, best_seconds, processor_seconds
 from gnomon.scores import ScoreTable, write_scores
-from gnomon.stats import Resamples, estimate, metric_named, run_score_profile, wilson_band
+from gnomon.stats import Resamples, estimate, metric_named
+from gnomon.stats import profile as profiles_of
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.improvement import resampled_improvement
 
@@ -108,15 +109,13 @@ def ours() -> dict[str, float]:
     """Return the processor seconds that this package takes, one thread, warm."""
     table, rng, tau = _table(), np.random.default_rng(0), np.linspace(0.0, 8.0, 81)
     x, y = _scores(100, N_TASKS), _scores(100, N_TASKS)[::-1].copy()
-    keys = (draw_key(rng), draw_key(rng))
+    keys, one = (draw_key(rng), draw_key(rng)), table.select(algorithms=["a0"])
 
     def estimates() -> None:
         estimate(table, method="percentile", n_resamples=50_000, rng=rng)
 
     def profile() -> None:
-        scores = _scores(N_RUNS, N_TASKS)
-        run_score_profile(scores, tau)
-        wilson_band(scores, tau)
+        profiles_of(one, tau=tau)
 
     def improvement() -> None:
         resampled_improvement(x, y, n_resamples=2_000, keys=keys)

@@ -169,7 +169,6 @@ def profiles(runs: dict[str, np.ndarray]) -> str:
         ["seconds for 5 algorithms, 21 thresholds", seconds, rliable_s],
         ["farthest apart: the shares", f"{apart[0]:.1g}", ""],
         ["farthest apart: the ends of the 95% band", f"{apart[1]:.3f}", ""],
-        ["band of the whole curve", '`band="simultaneous"`', "none"],
     ]
     return table(["", "Gnomon", "rliable"], rows)
 
@@ -340,7 +339,7 @@ times, the reasons for differences, and where a peer is the better choice. `pyth
 | aggregates | mean, median, IQM, optimality gap, more, your own | the same four, your own | your own | mean or median of all tasks | – |
 | intervals | one rule for every metric: Student's t with moderated variances; also of differences | bootstrap over runs, or runs and tasks | bootstrap; strata by hand | of mean or median | sandwich, bootstrap |
 | probability of improvement | value, interval, p | value, interval | Mann-Whitney, task by task | effect sizes | from ratings |
-| performance profiles | pointwise and simultaneous bands, distances from the best | pointwise bands | – | – | – |
+| performance profiles | pointwise bands, distances from the best | pointwise bands | – | – | – |
 | learning curves | yes | yes | – | – | – |
 | tests over tasks | Friedman, Nemenyi, pairwise comparisons with Holm | – | Friedman, Wilcoxon and many more | chosen for you: t, Wilcoxon, ANOVA with Tukey, Friedman with Nemenyi, Bayesian signed ranks | – |
 | ranks | with intervals and tiers | – | – | mean ranks, critical difference | ratings with intervals |

@@ -61,7 +61,7 @@ def ratio_profile(data: Data) -> Figure:
 def average_profile(data: Data) -> Figure:
     """Draw shares of tasks."""
     table = data.control().select(algorithms=["dreamerv3", "dmpo", "ppo_fixhp"])
-    return profile(table, "average_score", band="simultaneous").figure()
+    return profile(table, "average_score").figure()
 
 
 def likelihood(data: Data, *names: str) -> Figure:

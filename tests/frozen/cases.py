@@ -40,12 +40,10 @@ gnomon compare scores.csv --metric mean --resamples 300
 gnomon compare scores.csv --metric iqm --lower-is-better --normalize min-max --resamples 300
 gnomon compare summaries.csv dqn sac
 gnomon profile scores.csv --resamples 200 --tau 0.5 --tau 1
-gnomon profile scores.csv --kind average_score --spacing log --resamples 200 --algorithm dqn
+gnomon profile scores.csv --kind average_score --tau 0.5 --tau 1 --resamples 200 --algorithm dqn
 gnomon profile scores.csv --kind ratio --tau 0.5 --tau 1 --tau 2
 gnomon profile scores.csv --kind likelihood --tau 0.5 --tau 1 --tau 2
-gnomon profile scores.csv --kind likelihood --df as_published --tau 1
-gnomon profile scores.csv --kind run_score --band simultaneous --spacing data --resamples 200 --algorithm sac
-gnomon profile scores.csv --band none --tau 1
+gnomon profile scores.csv --resamples 200 --algorithm sac
 gnomon profile summaries.csv --kind likelihood --tau 1
 gnomon profile summaries.csv --kind ratio --tau 1
 gnomon curves curves.csv --metric mean --resamples 200

@@ -107,7 +107,7 @@ def test_a_long_name_of_the_scale_stays_below_its_panel():
 @pytest.mark.full
 def test_more_than_twenty_bear_their_number():
     assert_all_legible("negative", 24, ["estimate", "profile", "curves"])
-    ax = gn.profile(table("negative", 24), band="none").plot().axes[0]
+    ax = gn.profile(table("negative", 24)).plot().axes[0]
     assert sorted(text.get_text() for text in ax.texts) == ["21", "22", "23", "24"]
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert {"23: agent 22", "agent 2"} <= {*names}
@@ -126,7 +126,7 @@ def test_each_figure_is_legible(kind, n_algorithms):
 
 def test_a_series_has_one_style_in_every_figure():
     scores = table("negative", 8)
-    profile = gn.profile(scores, band="none").plot().axes[0]
+    profile = gn.profile(scores).plot().axes[0]
     curves = gn.curves(_along_steps(scores), "mean", n_resamples=25).plot().axes[0]
     colors = [{line.get_label(): line.get_color() for line in ax.lines} for ax in (profile, curves)]
     panel = gn.estimate(scores, "mean").plot().axes[0]

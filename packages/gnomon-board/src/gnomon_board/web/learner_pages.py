@@ -147,7 +147,7 @@ def _profiles(session: Session, season: Season, shown: Sequence[Contender]) -> P
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
         table = score_table(board_of_some(session, season, shown), shown)
-        found = profile(table, spacing="data", band="none")
+        found = profile(table)
     return Profiles(tuple(sorted(found, key=lambda one: order.index(one.algorithm))))
 
 

@@ -163,18 +163,6 @@ def profile(
         typer.Option(help="Which share to show."),
     ] = "run_score",
     tau: Annotated[list[float] | None, typer.Option(help="Threshold; repeatable.")] = None,
-    spacing: Annotated[
-        Literal["auto", "linear", "log", "data"],
-        typer.Option(help="How thresholds are spaced, if none is given."),
-    ] = "auto",
-    band: Annotated[
-        Literal["pointwise", "simultaneous", "none"],
-        typer.Option(help="Bands valid at each threshold, or for the whole curve."),
-    ] = "pointwise",
-    df: Annotated[
-        Literal["welch", "as_published"],
-        typer.Option(help="Degrees of freedom of a likelihood profile."),
-    ] = "welch",
     algorithm: Only = None,
     level: Level = 0.95,
     resamples: Resamples = 2000,
@@ -201,9 +189,6 @@ def profile(
             summaries or scores.last(source, algorithm),
             kind,
             tau,
-            spacing=spacing,
-            band=band,
-            df=df,
             higher_is_better=not scores.lower_is_better,
             level=level,
             n_resamples=resamples,

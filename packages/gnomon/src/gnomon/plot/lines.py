@@ -152,14 +152,12 @@ _PROFILES: Mapping[str, tuple[str, str, Literal["steps-post", "steps-pre"] | Non
     "ratio": ("factor to the best (log scale)", "share of tasks within this factor", "steps-post"),
     "likelihood": (*_EVIDENCE, "steps-pre"),
 }
-_SCALES = {"log": "log scale", "data": "scaled by quantiles"}
 
 
 def profile_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of profiles: the higher curve is the better one."""
     kind, (width, height) = found[0].kind, _room(len(found))
-    band = found[0].band
-    bands = "" if band == "none" else f" Bands: {percent(found[0].level)}, {band}."
+    bands = f" Bands: {percent(found[0].level)}, pointwise." * kind.endswith("_score")
     return frame(
         [Panel(partial(_draw_profiles, found), height=height)],
         ax,
@@ -173,7 +171,7 @@ def profile_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes
 
 
 def _draw_profiles(found: Results[Any], ax: Axes) -> None:
-    kind, tau, spacing = found[0].kind, found[0].tau, found[0].spacing
+    kind, tau = found[0].kind, found[0].tau
     xlabel, ylabel, steps = _PROFILES[kind]
     draw_lines(ax, [Line(p.algorithm, p.tau, p.value, p.low, p.high) for p in found], steps=steps)
     ax.set_ylim(-0.02, 1.02)
@@ -186,10 +184,9 @@ def _draw_profiles(found: Results[Any], ax: Axes) -> None:
         ax.xaxis.set_major_locator(FixedLocator([0.0, 1.301, 2.0, 3.0, 4.0, 5.0]))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda t, _: f"{10.0**-t:.2g}"))
         ax.axvline(2.0, color=MUTED, linewidth=0.8, linestyle=":")
-    elif spacing in _SCALES:
-        _stretch(ax, tau, _round_marks(tau, spacing))
-        symmetric = "symmetric " if spacing == "log" and tau[0] <= 0.0 else ""
-        xlabel += f", {symmetric}{_SCALES[spacing]}"
+    elif found[0].spacing == "log":
+        _stretch(ax, tau)
+        xlabel += f", {'symmetric ' if tau[0] <= 0.0 else ''}log scale"
     else:
         mark_numbers(ax.xaxis, most=8)
     if scaled:
@@ -223,8 +220,11 @@ def _ratio_axis(ax: Axes, tau: FloatArray) -> None:
     mark_numbers(ax.xaxis)
 
 
-def _stretch(ax: Axes, tau: FloatArray, marks: Sequence[float]) -> None:
+def _stretch(ax: Axes, tau: FloatArray) -> None:
     """Space the thresholds evenly, and mark those round values that do not crowd."""
+    top = math.floor(math.log10(max(abs(float(tau[0])), abs(float(tau[-1])))))
+    steps = [10.0**k * m for m in (1, 3, 2, 5) for k in range(top, top - 12, -1)]
+    marks = [0.0, *(sign * step for step in steps for sign in (1.0, -1.0))]
     places = np.arange(tau.size, dtype=np.float64)
     ax.set_xscale(
         "function",
@@ -239,17 +239,6 @@ def _stretch(ax: Axes, tau: FloatArray, marks: Sequence[float]) -> None:
     ax.xaxis.set_major_locator(FixedLocator(sorted(ticks)))
     ax.xaxis.set_minor_locator(NullLocator())
     mark_numbers(ax.xaxis)
-
-
-def _round_marks(tau: FloatArray, spacing: str) -> list[float]:
-    """Return round values to mark, the more important ones first."""
-    if spacing == "log":
-        top = math.floor(math.log10(max(abs(float(tau[0])), abs(float(tau[-1])))))
-        decades = [10.0**k for k in range(top, top - 12, -1)]
-        steps = [d * m for m in (1, 3, 2, 5) for d in decades]
-        return [0.0, *(sign * step for step in steps for sign in (1.0, -1.0))]
-    evenly = np.interp(np.linspace(0, tau.size - 1, 9), np.arange(tau.size), tau)
-    return [float(f"{value:.1g}") for value in evenly]
 
 
 # Learning curves

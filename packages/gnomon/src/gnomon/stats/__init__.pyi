@@ -1,4 +1,3 @@
-from .bands import wilson_band as wilson_band
 from .bootstrap import Resamples as Resamples
 from .bootstrap import median_curve as median_curve
 from .bootstrap import median_interval as median_interval
@@ -24,11 +23,8 @@ from .metrics import Metric as Metric
 from .metrics import metric_named as metric_named
 from .planning import Plan as Plan
 from .planning import plan as plan
-from .profiles import Profile as Profile
 from .profiles import Profiles as Profiles
-from .profiles import average_score_profile as average_score_profile
 from .profiles import profile as profile
-from .profiles import run_score_profile as run_score_profile
 from .proportions import clopper_pearson as clopper_pearson
 from .proportions import effective_wilson as effective_wilson
 from .proportions import mcnemar as mcnemar
@@ -59,11 +55,9 @@ __all__ = [
     "ModelCost",
     "PairwiseTest",
     "Plan",
-    "Profile",
     "Profiles",
     "Resamples",
     "Strata",
-    "average_score_profile",
     "check_claim",
     "clopper_pearson",
     "cluster_error",
@@ -84,10 +78,8 @@ __all__ = [
     "plan",
     "probability_of_improvement",
     "profile",
-    "run_score_profile",
     "stand_in_runs",
     "summarize_runs",
     "tango",
     "wilson",
-    "wilson_band",
 ]

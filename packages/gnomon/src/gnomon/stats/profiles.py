@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,46 +21,32 @@ from gnomon.scores.checks import refuse_unlike_scales
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bands import ROUNDING, shares_above, task_shares, wilson_band
 from gnomon.stats.bootstrap import Resamples, draw_key, quantiles
 from gnomon.stats.cautions import shared_tasks, warn
-from gnomon.stats.distance import DegreesOfFreedom, DistanceKind, distances
+from gnomon.stats.distance import DistanceKind, distances
+from gnomon.stats.distributions import normal_quantile
+from gnomon.stats.medians import locally_moderated_variances
 from gnomon.stats.samples import Strata, as_strata
 
 ScoreKind = Literal["run_score", "average_score"]
 ProfileKind = ScoreKind | DistanceKind
-Spacing = Literal["auto", "linear", "log", "data"]
-Band = Literal["pointwise", "simultaneous", "none"]
 
 #: Thresholds span the range that holds this share of the scores; on a linear axis its middle half
 #: takes at least this share of the range.
 HELD, READABLE = 0.99, 0.1
 #: How many thresholds there are, if none is given.
 N_THRESHOLDS = 81
+#: Up to this number of runs beyond a threshold the band's end is that of the exact binomial.
+FEW_RUNS_BEYOND = 5
+#: How many runs the expectation of what another run would do counts for.
+PRIOR_RUNS = 2.0
+#: Shares that differ by less are equal.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Profile(SeriesRecord):
-    """One algorithm's profile with its band.
-
-    Parameters
-    ----------
-    algorithm, kind : str
-        Whose profile, and of what.
-    tau : ndarray of float, shape (thresholds,)
-        Ascending thresholds.
-    value, low, high : ndarray of float, shape (thresholds,)
-        Share at each threshold, and the band; NaN where there is none.
-    level : float
-        Confidence level of the band.
-    band : str
-        ``pointwise``, ``simultaneous`` or ``none``.
-    spacing : str
-        How the thresholds lie: ``linear``, ``log`` (symmetric about zero, where some are not
-        positive) or ``data``.
-    beyond : tuple of two floats
-        Shares of what is counted that lie below the first and above the last threshold.
-    """
+    """One algorithm's profile with its band; see :class:`Profiles`."""
 
     algorithm: str
     kind: str
@@ -69,7 +55,6 @@ class Profile(SeriesRecord):
     low: FloatArray
     high: FloatArray
     level: float
-    band: str
     spacing: str = "linear"
     beyond: tuple[float, float] = (0.0, 0.0)
 
@@ -77,11 +62,7 @@ class Profile(SeriesRecord):
     series = ("tau", "value", "low", "high")
 
     def reached(self, share: float) -> float:
-        """Return the threshold that this share gets to; NaN if there is none.
-
-        The highest with at least this share above it; of profiles of distance, which rise, the
-        lowest within which this share is.
-        """
+        """Return the threshold that this share gets to; NaN if there is none."""
         found = np.flatnonzero(self.value >= share)
         rises = not self.kind.endswith("_score")
         return float(self.tau[found[0 if rises else -1]]) if found.size else math.nan
@@ -95,7 +76,12 @@ class Profile(SeriesRecord):
 class Profiles(Results[Profile]):
     """The profile of every algorithm; see :func:`profile`.
 
-    Printed are numbers read off each profile, or the shares at thresholds that were given.
+    A record has the fields `algorithm`, `kind`, `level`, arrays of shape (thresholds,): `tau`,
+    ascending, `value`, the share at each threshold, and its pointwise band `low, high`, NaN where
+    there is none; `spacing` of the thresholds, ``linear`` or ``log`` (symmetric about zero, where
+    some are not positive), and `beyond`, the shares below the first and above the last threshold.
+    Printed are the area under each profile and the thresholds that 75, 50 and 25 % get to, or the
+    shares at thresholds that were given.
     """
 
     drawn_by = "gnomon.plot.lines:profile_figure"
@@ -135,9 +121,6 @@ def profile(
     kind: ProfileKind = "run_score",
     tau: npt.ArrayLike | None = None,
     *,
-    spacing: Spacing = "auto",
-    band: Band = "pointwise",
-    df: DegreesOfFreedom = "welch",
     higher_is_better: bool = True,
     level: float = 0.95,
     n_resamples: int = 2000,
@@ -153,26 +136,17 @@ def profile(
     kind : str
         ``run_score``: share of runs above each threshold; ``average_score``: share of tasks by
         their mean; ``ratio``: share of tasks on which the mean is within a factor of the best one
-        (Dolan and Moré 2002); ``likelihood``: share of tasks on which the distance of
-        :func:`~gnomon.stats.distance.likelihood_distances` is below a threshold (Recht).
+        (Dolan and Moré 2002); ``likelihood``: share of tasks on which minus the decimal logarithm
+        of the one-sided p-value of Welch's test against the best algorithm is below a threshold
+        (Recht).
     tau : array_like of float, optional
-        Thresholds; if not given, `spacing` or the kind chooses them.
-    spacing : str
-        ``linear``, from 0 on where that is near; ``log``, symmetric about zero where scores are
-        not positive; ``data``: quantiles of all scores; or ``auto``: ``linear``, unless the middle
-        half of the scores would crowd in a tenth of the axis, and ``log`` then. Thresholds span
-        the range of 99 % of the scores.
-    band : str
-        ``pointwise``: an interval at each threshold; ``simultaneous``: for the whole curve;
-        ``none``. Bands of run scores are Wilson's, see :func:`wilson_band`; those of average
-        scores are a bootstrap's; profiles of distance have none.
-    df : str
-        Degrees of freedom of a likelihood profile; see
-        :func:`~gnomon.stats.distance.likelihood_distances`.
+        Thresholds. By default those of scores span the range of 99 % of them, evenly, or as
+        logarithms if the middle half of the scores would crowd in a tenth of the axis.
     higher_is_better : bool
         Direction of a SummaryTable; a ScoreTable knows its own.
     level : float
-        Confidence level of the band.
+        Confidence level of the band at each threshold. Bands of run scores are Wilson's (Notes);
+        those of average scores are a bootstrap's; profiles of distance have none.
     n_resamples : int
         Number of resamples, for bands of average scores.
     rng : numpy.random.Generator or int, optional
@@ -196,6 +170,30 @@ def profile(
     DegenerateScoresWarning
         There is no band.
 
+    Notes
+    -----
+    The share V of runs above a threshold is a mean over tasks of binomial shares. Its interval is
+    Wilson's (1927) for as many runs as would give a plain share the same variance, the effective
+    number of runs (as Korn and Graubard 1998 for surveys). A few runs that all lie on one side of
+    the threshold show no variance; a further run would:
+
+    1. The spread S of a task is moderated by the tasks nearest in mean, with R + 1 degrees of
+       freedom. F is then the probability that one more run is above, by Student's t around the
+       task's mean with the scale ``S sqrt(1 + 1/R)``.
+    2. It counts for two runs: ``q = (R p + 2 F)/(R + 2)``, p being the share of the task's runs
+       above.
+    3. ``v = sum q (1 - q)/B/T**2 + 1/N**2`` with ``B = R (1 - R/(R + 2)**2)``: the variance of the
+       mean over T tasks, if F is the truth, and that one of all N runs may always have gone the
+       other way.
+    4. The effective number of runs is ``Q (1 - Q)/v``, at least 1, with Q the mean of q, no nearer
+       to 0 or 1 than 1/N.
+    5. Where at most 5 of all runs lie beyond the threshold, the end on their side is no nearer to
+       them than Clopper and Pearson's (1934) for N runs: Wilson's would be, since rare events are
+       skewed (Brown, Cai and DasGupta 2001), and a whole curve passes many such thresholds.
+
+    At 2 and 3 runs the bands cover 97 to 98 % for 95. A task whose rare event, of less than one in
+    N runs, has not happened yet is not covered.
+
     Examples
     --------
     >>> from gnomon.stats import profile
@@ -206,9 +204,6 @@ def profile(
     if not isinstance(scores, SummaryTable):
         scores = table_of(scores)
     check_word("kind", kind, (*get_args(ScoreKind), *get_args(DistanceKind)))
-    check_word("spacing", spacing, get_args(Spacing))
-    check_word("band", band, get_args(Band))
-    check_word("df", df, get_args(DegreesOfFreedom))
     check_resamples(n_resamples)
     at = None if tau is None else np.sort(np.asarray(tau, dtype=np.float64))
     scale = ""
@@ -216,19 +211,18 @@ def profile(
         scale, higher_is_better = scores.scale, scores.higher_is_better
     with recorded() as notes:
         if kind == "ratio" or kind == "likelihood":
-            away = distances(scores, kind, df=df, higher_is_better=higher_is_better)
+            away = distances(scores, kind, higher_is_better=higher_is_better)
             found = _of_distances(scores.algorithms, away, kind, at)
         elif isinstance(scores, ScoreTable):
             refuse_unlike_scales(scores, [f"profile of {kind}"], tasks=shared_tasks(scores))
-            asked = _Asked(kind, band, level, n_resamples, higher_is_better)
-            found = _of_scores(scores, at, spacing, asked, generator(rng))
+            asked = _Asked(kind, level, n_resamples, higher_is_better)
+            found = _of_scores(scores, at, asked, generator(rng))
         else:
             raise TypeError(f"{kind}: expected a ScoreTable, found a {type(scores).__name__}")
     settings = made_by(
         rng,
         kind=kind,
         tau=None if at is None else at.tolist(),
-        band=found[0].band,
         level=level,
         n_resamples=n_resamples,
         scale=scale,
@@ -257,7 +251,7 @@ def _of_distances(
     return [
         Profile(
             name, kind, tau, np.searchsorted(np.sort(row), tau, side) / row.size,
-            none, none, math.nan, "none",
+            none, none, math.nan,
         )
         for name, row in zip(names, away, strict=True)
     ]  # fmt: skip
@@ -268,7 +262,6 @@ class _Asked:
     """What all profiles of scores of one call share."""
 
     kind: ScoreKind
-    band: Band
     level: float
     n_resamples: int
     higher_is_better: bool
@@ -278,23 +271,22 @@ class _Asked:
         share = run_score_profile if self.kind == "run_score" else average_score_profile
         return share(strata, tau, higher_is_better=self.higher_is_better)
 
-    def ends(
+    def band(
         self, strata: Strata, tau: FloatArray, value: FloatArray, key: np.uint64
     ) -> tuple[FloatArray, FloatArray]:
         """Return the band of a profile: Wilson's of runs, resampled of task means."""
-        higher, whole = self.higher_is_better, self.band == "simultaneous"
-        if self.band == "none" or strata.counts.max() == 1:
+        if strata.counts.max() == 1:
             return np.full(tau.size, np.nan), np.full(tau.size, np.nan)
         if self.kind == "run_score":
-            how: dict[str, Any] = {"level": self.level, "higher_is_better": higher}
-            return wilson_band(strata, tau, simultaneous=whole, **how)
-        how = {"kind": self.kind, "n_resamples": self.n_resamples, "key": key}
-        drawn = resampled_profiles(strata, tau, higher_is_better=higher, **how)
-        if whole:
-            # The quantile of the largest deviation of a curve: a bootstrap Kolmogorov band.
-            half = float(np.quantile(np.abs(drawn - value).max(axis=1), self.level))
-            half = half if half > ROUNDING else 0.0
-            return np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0)
+            if self.higher_is_better:
+                return _wilson_band(strata, tau, self.level)
+            turned = Strata(-strata.values, strata.starts)
+            low, high = _wilson_band(turned, -tau[::-1], self.level)
+            return low[::-1], high[::-1]
+        drawn = resampled_profiles(
+            strata, tau, self.kind,
+            higher_is_better=self.higher_is_better, n_resamples=self.n_resamples, key=key,
+        )  # fmt: skip
         ends = quantiles(drawn, [(1.0 - self.level) / 2.0, (1.0 + self.level) / 2.0])
         # The same share, summed in another order, may differ in the last digit.
         low, high = (np.where(np.abs(end - value) < ROUNDING, value, end) for end in ends)
@@ -302,36 +294,32 @@ class _Asked:
 
 
 def _of_scores(
-    table: ScoreTable,
-    tau: FloatArray | None,
-    spacing: Spacing,
-    asked: _Asked,
-    rng: np.random.Generator,
+    table: ScoreTable, tau: FloatArray | None, asked: _Asked, rng: np.random.Generator
 ) -> list[Profile]:
     """Return the profile of every algorithm of a table, on the tasks that all have."""
     tasks = shared_tasks(table)
     strata = {name: Strata.from_table(table, name, tasks) for name in table.algorithms}
-    lies: Spacing = "linear" if spacing == "auto" else spacing
+    spacing = "linear"
     if tau is None:
-        tau, lies = _thresholds(list(strata.values()), spacing)
+        tau, spacing = _thresholds(list(strata.values()))
     outer = np.array([*np.nextafter(tau[[0, -1]], [-np.inf, np.inf]), tau[0], tau[-1]])
     profiles = []
     for name, scores in strata.items():
         value = asked.share(scores, tau)
-        low, high = asked.ends(scores, tau, value, draw_key(rng))
-        if asked.band != "none" and not (low < high).any():
+        low, high = asked.band(scores, tau, value, draw_key(rng))
+        if not (low < high).any():
             single = scores.counts.max() == 1
             reason = " from one run per task" if single else ", no threshold parts the resamples"
             warn(f"{asked.kind} profile of {name}: band not estimable{reason}")
             low = high = np.full(tau.size, np.nan)
         below, above, first, last = asked.share(scores, outer).tolist()
         beyond = (1.0 - below, last) if asked.higher_is_better else (first, 1.0 - above)
-        how = asked.level, asked.band, lies, beyond
-        profiles.append(Profile(name, asked.kind, tau, value, low, high, *how))
+        of = name, asked.kind, tau, value, low, high, asked.level
+        profiles.append(Profile(*of, spacing, beyond))
     return profiles
 
 
-def _thresholds(strata: Sequence[Strata], spacing: Spacing) -> tuple[FloatArray, Spacing]:
+def _thresholds(strata: Sequence[Strata]) -> tuple[FloatArray, str]:
     """Return thresholds over the range of 99 % of all scores, and how they lie.
 
     One game with scores fifty times those of the others would otherwise leave no room for them.
@@ -340,8 +328,6 @@ def _thresholds(strata: Sequence[Strata], spacing: Spacing) -> tuple[FloatArray,
     values = values[np.isfinite(values)]
     if not values.size:
         raise ScoreDataError("thresholds: expected at least one finite score, found none")
-    if spacing == "data":
-        return np.unique(np.quantile(values, np.linspace(0.0, 1.0, N_THRESHOLDS))), spacing
     side = (1.0 - HELD) / 2.0
     low = float(np.quantile(values, side, method="lower"))
     high = float(np.quantile(values, 1.0 - side, method="higher"))
@@ -349,8 +335,7 @@ def _thresholds(strata: Sequence[Strata], spacing: Spacing) -> tuple[FloatArray,
         air = 0.1 * abs(low) or 1.0
         return np.linspace(low - air, high + air, N_THRESHOLDS), "linear"
     first, third = np.quantile(values, [0.25, 0.75])
-    crowded = 0.0 < third - first < READABLE * (high - low)
-    if spacing == "log" or (spacing == "auto" and crowded):
+    if 0.0 < third - first < READABLE * (high - low):
         return _log_thresholds(values, low, high), "log"
     start = min(low, 0.0) if low <= 2.0 * (high - low) else low
     return np.linspace(start, high, N_THRESHOLDS), "linear"
@@ -373,48 +358,31 @@ def _log_thresholds(values: FloatArray, low: float, high: float) -> FloatArray:
 def run_score_profile(
     scores: Strata | npt.ArrayLike, tau: npt.ArrayLike, *, higher_is_better: bool = True
 ) -> FloatArray:
-    """Return the share of runs better than each threshold, averaged over tasks.
-
-    Strictly better: above, or below where lower is better.
-
-    Examples
-    --------
-    >>> run_score_profile([[0.5, 3.0], [2.0, 4.0]], [0, 1, 3])
-    array([1.  , 0.75, 0.25])
-    """
+    """Return the share of runs better than each threshold, averaged over tasks."""
     sign, strata = 1.0 if higher_is_better else -1.0, as_strata(scores)
     turned = Strata(sign * strata.values, strata.starts)
-    return np.asarray(task_shares(turned, sign * np.asarray(tau, np.float64)).mean(axis=0))
+    return np.asarray(_task_shares(turned, sign * np.asarray(tau, np.float64)).mean(axis=0))
 
 
 def average_score_profile(
     scores: Strata | npt.ArrayLike, tau: npt.ArrayLike, *, higher_is_better: bool = True
 ) -> FloatArray:
-    """Return the share of tasks whose mean score is better than each threshold.
-
-    Examples
-    --------
-    >>> average_score_profile([[0.5, 3.0], [2.0, 4.0]], [0, 1, 3])
-    array([1. , 1. , 0.5])
-    """
+    """Return the share of tasks whose mean score is better than each threshold."""
     sign = 1.0 if higher_is_better else -1.0
-    return shares_above(sign * as_strata(scores).task_means, sign * np.asarray(tau, np.float64))
+    return _shares_above(sign * as_strata(scores).task_means, sign * np.asarray(tau, np.float64))
 
 
 def resampled_profiles(
     scores: Strata | npt.ArrayLike,
     tau: npt.ArrayLike,
+    kind: ScoreKind,
     *,
-    kind: ScoreKind = "run_score",
     higher_is_better: bool = True,
     n_resamples: int,
     key: np.uint64,
     draw_tasks: bool = False,
 ) -> FloatArray:
-    """Return the profile of every resample, shape (n_resamples, thresholds).
-
-    `n_resamples`, `key` and `draw_tasks` are those of :class:`~gnomon.stats.bootstrap.Resamples`.
-    """
+    """Return the profile of every resample, shape (n_resamples, thresholds)."""
     strata, edges = as_strata(scores), np.asarray(tau, dtype=np.float64)
     resamples = Resamples(strata, n_resamples=n_resamples, key=key, draw_tasks=draw_tasks)
 
@@ -426,3 +394,55 @@ def resampled_profiles(
         return np.asarray(np.mean([beyond(task[:, None]) for task in means.T], axis=0))
     passed = beyond(strata.values[:, None]).astype(np.float64)
     return np.concatenate([weights @ passed for weights in resamples.weights()])
+
+
+def _task_shares(strata: Strata, tau: FloatArray) -> FloatArray:
+    """Return the share of each task's runs above each threshold, (tasks, thresholds)."""
+    return np.stack([_shares_above(x, tau) for x in strata.per_task()])
+
+
+def _shares_above(values: FloatArray, tau: FloatArray) -> FloatArray:
+    """Return the share of values strictly above each threshold."""
+    return 1.0 - np.searchsorted(np.sort(values), tau, "right") / values.size
+
+
+def _wilson_band(strata: Strata, tau: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return the band of a profile of runs, as the notes of :func:`profile` derive it."""
+    shares, runs, n = _task_shares(strata, tau), strata.counts[:, None], strata.values.size
+    smoothed = runs * shares + PRIOR_RUNS * _next_run(strata, tau, shares)
+    smoothed /= runs + PRIOR_RUNS
+    unbiased = runs * (1.0 - runs / np.square(runs + PRIOR_RUNS))
+    of_tasks = (smoothed * (1.0 - smoothed) / unbiased).sum(axis=0)
+    variance = of_tasks / strata.n_tasks**2 + 1.0 / n**2
+    expected = np.clip(smoothed.mean(axis=0), 1.0 / n, 1.0 - 1.0 / n)
+    effective = np.maximum(expected * (1.0 - expected) / variance, 1.0)
+    value, z = shares.mean(axis=0), normal_quantile(level)
+    half = z * np.sqrt(value * (1.0 - value) / effective + z**2 / (4.0 * effective**2))
+    middle, scale = value + z**2 / (2.0 * effective), 1.0 + z**2 / effective
+    low = np.minimum((middle - half) / scale, _exact_low(value, n, level))
+    high = np.maximum((middle + half) / scale, 1.0 - _exact_low(1.0 - value, n, level))
+    return np.clip(low, 0.0, value), np.clip(high, value, 1.0)
+
+
+def _next_run(strata: Strata, tau: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return the probability that one more run of each task is above, (tasks, thresholds)."""
+    from scipy import special
+
+    if not np.isfinite(strata.values).all():
+        return shares  # infinite (censored) runs are as likely again as they were
+    variances, dfs = locally_moderated_variances(strata)
+    scales = np.sqrt(variances * (1.0 + 1.0 / strata.counts))[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chances = special.stdtr(dfs[:, None], (strata.task_means[:, None] - tau) / scales)
+    return np.where(scales > 0.0, chances, shares)
+
+
+def _exact_low(value: FloatArray, n_runs: int, level: float) -> FloatArray:
+    """Return Clopper and Pearson's lower end where few runs are above, elsewhere the value."""
+    from scipy import special
+
+    above = value * n_runs
+    few = (above > ROUNDING) & (above <= FEW_RUNS_BEYOND + ROUNDING * n_runs)
+    found, tail = value.copy(), (1.0 - level) / 2.0
+    found[few] = special.betaincinv(above[few], n_runs - above[few] + 1.0, tail)
+    return found

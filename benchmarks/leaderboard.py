@@ -34,6 +34,7 @@ from gnomon_board.schema import (
     Submission,
     VerifiedTrial,
 )
+from gnomon_board.studies import StudyPlan, make_study
 from gnomon_board.submissions import set_state
 from gnomon_board.verification import answer
 from gnomon_board.web.backup import back_up
@@ -59,9 +60,12 @@ def measure() -> Iterator[Measurement]:
         )
         database, _ = prepare(settings)
         _fill(database, settings)
+        plan = {"name": "load", "title": "Load", "consent": "Yes.", "lists": {"a": ["clockwise"]}}
+        with database.writing() as session:
+            invitation = f"/join/{make_study(session, StudyPlan.from_record(plan))[1]}"
         with _serving(settings) as (host, port):
             yield from _standings(database, settings, host, port)
-            yield from _players(host, port)
+            yield from _players(host, port, invitation)
         yield from _backup(database, settings, Path(folder))
         database.close()
 
@@ -124,10 +128,10 @@ def _shown(host: str, port: int, text: bytes, path: str = "/seasons/load") -> tu
     return time.perf_counter() - start, page
 
 
-def _players(host: str, port: int) -> Iterator[Measurement]:
+def _players(host: str, port: int, invitation: str) -> Iterator[Measurement]:
     """Time moves, and the server's own processor time of each, from its figures."""
     before = _processor_s(host, port)
-    waits = asyncio.run(_play(host, port))
+    waits = asyncio.run(_play(host, port, invitation))
     used = (_processor_s(host, port) - before) / len(waits) * 1e3
     note = (
         f"{N_PLAYERS} at once, {len(waits)} moves, {THINK_S:g} s of thought on average, "
@@ -278,24 +282,23 @@ async def _hammer(host: str, port: int, path: str) -> tuple[float, float]:
     return len(waits) / PAGE_S, float(np.percentile(waits, 95)) * 1e3
 
 
-async def _play(host: str, port: int) -> list[float]:
+async def _play(host: str, port: int, invitation: str) -> list[float]:
     """Let people play, each at their own pace; return how long each move took."""
     waits: list[float] = []
 
     async def person(k: int) -> None:
         draws = random.Random(k)
         connection = await _Connection.to(host, port)
-        status, data = await connection.ask(
-            "POST", "/api/play/games", json.dumps({"rule": "puzzle-1"}).encode()
-        )
+        status, data = await connection.ask("POST", f"/api{invitation}", b'{"agree": true}')
         if status != 201:
             raise AssertionError(f"expected status 201, found {status}: {data[:200]!r}")
-        key = json.loads(data)["key"]
+        player = json.loads(data)["address"]
+        _, data = await connection.ask("POST", f"/api{player}/go-on", b"")
+        path = f"/api{json.loads(data)['address']}/attempts"
         for _ in range(N_MOVES):
             await asyncio.sleep(THINK_S * draws.uniform(0.5, 1.5))
             move = {"cell": draws.randint(1, 36), "bucket": draws.randint(0, 3)}
             start = time.perf_counter()
-            path = f"/api/play/games/{key}/attempts"
             status, data = await connection.ask("POST", path, json.dumps(move).encode())
             if status not in (200, 409, 422):
                 raise AssertionError(f"expected a reply, found {status}: {data[:200]!r}")

@@ -433,15 +433,15 @@ class Study(Base):
 
     __tablename__ = "studies"
     id: Mapped[Id]
-    account_id: Mapped[AccountId]
     name: Mapped[Name] = mapped_column(unique=True)
     title: Mapped[str]
-    consent: Mapped[str]
     plan: Mapped[dict[str, Any]]
     invitation: Mapped[Sha256] = mapped_column(unique=True)
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     closes_at: Mapped[datetime.datetime | None]
-    assignments: Mapped[list[StudyAssignment]] = relationship(back_populates="study")
+    assignments: Mapped[list[StudyAssignment]] = relationship(
+        back_populates="study", order_by="StudyAssignment.id"
+    )
 
     @property
     def is_closed(self) -> bool:
@@ -452,12 +452,12 @@ class Study(Base):
 class StudyAssignment(Base):
     """A player of a study by pseudonym, with the assigned list of the plan.
 
-    ``key`` is the hash of the key in the player's browser, which leads back to the study. A player
-    for whom a personal link was made has no list before the consent. ``identity`` is the hash of
-    the recruiter's identifier of the player; ``identifiers`` are stored as received, and exported
-    only on request. ``step`` counts the pages after the consent. ``ending`` is ``finished``,
-    ``left`` or ``screened out``, and empty before the end. ``browser`` and ``device``
-    are names such as ``Firefox 128`` and ``phone``.
+    ``key`` is the hash of the key in the player's browser, which leads back to the study.
+    ``created_at`` is the time of the consent. ``identity`` is the hash of the recruiter's
+    identifier of the player; ``identifiers`` are stored as received, and exported only on request.
+    ``step`` counts the pages after the consent. ``ending`` is ``finished``, ``left`` or ``screened
+    out``, and empty before the end. ``browser`` and ``device`` are names such as ``Firefox 128``
+    and ``phone``.
     """
 
     __tablename__ = "study_assignments"
@@ -468,7 +468,6 @@ class StudyAssignment(Base):
     player: Mapped[Name]
     rule_list: Mapped[Name]
     n_played: Mapped[int] = mapped_column(default=0)
-    consented_at: Mapped[datetime.datetime | None]
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     finished_at: Mapped[datetime.datetime | None]
     identity: Mapped[Sha256 | None]
@@ -507,18 +506,14 @@ class StudyAnswer(Base):
 
 
 class PlaySession(Base):
-    """A game of one person on one rule.
-
-    ``key`` is the hash of the key in the browser; the game of a study is found by its player's.
-    """
+    """A game of a player on one rule: the series with this number in the player's list."""
 
     __tablename__ = "play_sessions"
+    __table_args__ = (UniqueConstraint("assignment_id", "series"),)
     id: Mapped[Id]
-    key: Mapped[Sha256] = mapped_column(unique=True)
-    assignment_id: Mapped[AssignmentId | None]
-    season_rule_id: Mapped[int | None] = mapped_column(ForeignKey("season_rules.id"), index=True)
+    assignment_id: Mapped[AssignmentId]
+    series: Mapped[int]
     rule: Mapped[Name]
-    series: Mapped[int] = mapped_column(default=0)
     seed: Mapped[BigNumber]
     board: Mapped[dict[str, Any]]
     settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
@@ -527,11 +522,11 @@ class PlaySession(Base):
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
     finished_at: Mapped[datetime.datetime | None]
-    assignment: Mapped[StudyAssignment | None] = relationship(back_populates="games")
+    assignment: Mapped[StudyAssignment] = relationship(back_populates="games")
 
 
 class PlayAttempt(Base):
-    """One attempt of a person; only the first of an episode has the ``board``.
+    """One attempt of a person; the boards follow from the game's seed.
 
     A pick has no bucket. The ``client`` times are measured by the player's own clock.
     """
@@ -546,7 +541,6 @@ class PlayAttempt(Base):
     bucket: Mapped[int | None]
     outcome: Mapped[int]
     finish: Mapped[int]
-    board: Mapped[bytes | None] = mapped_column(LargeBinary)
     at: Mapped[datetime.datetime] = mapped_column(default=now)
     reaction_ms: Mapped[int | None]
     client_touch_ms: Mapped[int | None]

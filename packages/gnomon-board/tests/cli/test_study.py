@@ -17,6 +17,7 @@ from gnomon_board.database import Database
 from gnomon_board.studies import read_plan
 from gohr.experiments import score_trial
 from gohr.people import read_transcripts
+from playing import begin
 from small_season import empty_board
 
 PLAN = """
@@ -141,7 +142,7 @@ def test_a_plan_is_checked_without_a_server(monkeypatch, capsys, tmp_path):
         0,
         ["consent", "start", "series", "result", "end"] * 2,
     )
-    assert list(records[0]) == ["record", "rule_list", "number", "kind", "text", "most_points"]
+    assert list(records[0]) == ["record", "rule_list", "number", "kind", "text"]
     (tmp_path / "odd.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
     status, records = check(tmp_path / "odd.toml")
     assert status == 1
@@ -162,17 +163,12 @@ def test_the_first_study_makes_the_board(command, tmp_path):
     assert (listed.status, listed.out.split(":")[0]) == (0, "pilot")
 
 
-def test_links_are_for_one_person_each_and_a_lost_one_is_renewed(study, data, tmp_path):
-    study("new", tmp_path / "plan.toml")
-    status, made, _ = study("links", "pilot", "2", "--public-url", "http://b.example")
-    assert status == 0
-    assert [each["player"] for each in made] == ["pilot-0001", "pilot-0002"]
-    lost = made[0]["link"].removeprefix("http://b.example")
+def test_a_lost_link_is_renewed(study, data, tmp_path):
+    _, (made,), _ = study("new", tmp_path / "plan.toml", "--public-url", "http://b.example")
     with browser(data) as client:
-        client.post(f"/api{lost}/step", json={"step": "consent", "agree": "yes"})
-        game = client.post(f"/api{lost}/go-on").json()["address"]
+        game = begin(client, made["invitation"].removeprefix("http://b.example"))
         _, (renewed,), _ = study("link", "pilot", "pilot-0001", "--public-url", "http://b.example")
-        assert client.get(lost).status_code == client.get(game).status_code == 404
+        assert client.get(game).status_code == 404
         found = renewed["link"].removeprefix("http://b.example")
         again = client.post(f"/api{found}/go-on").json()["address"]
         assert again != game
@@ -181,9 +177,10 @@ def test_links_are_for_one_person_each_and_a_lost_one_is_renewed(study, data, tm
     assert (status, "study 'pilot' has no player 'pilot-0003'" in err) == (2, True)
 
 
-def test_a_player_is_excluded_and_included_again(study, tmp_path):
-    study("new", tmp_path / "plan.toml")
-    study("links", "pilot", "1")
+def test_a_player_is_excluded_and_included_again(study, data, tmp_path):
+    _, (made,), _ = study("new", tmp_path / "plan.toml", "--public-url", "http://b.example")
+    with browser(data) as client:
+        begin(client, made["invitation"].removeprefix("http://b.example"))
     for expected in (True, False):
         _, found, _ = study("exclude", "pilot", "pilot-0001")
         assert found == [{"player": "pilot-0001", "excluded": expected}]

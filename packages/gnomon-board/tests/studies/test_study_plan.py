@@ -8,7 +8,8 @@ import tomllib
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon_board.studies import StudyPlan, check_plan, read_plan
+from gnomon_board.studies import StudyPlan, read_plan
+from gnomon_board.studies.plan_check import check_plan
 from gohr.errors import ConfigError
 from gohr.rules import load_rule_text
 
@@ -48,7 +49,7 @@ def test_a_plan_is_read(tmp_path):
             'lists = {a = [{rule = "x", guess = "mastery"}]}',
             "expected a number of successes for",
         ),
-        ('language = "tlh"', "expected one of de, en"),
+        ('language = "tlh"', "Input should be 'de' or 'en'"),
         ('rule_texts = {"../x" = "(*,*,*,*,*)"}', "'../x': expected letters"),
         ("colour = 3", "field 'colour'"),
         ('recruitment = {finished = {url = "https://{PID}/done"}}', "field 'recruitment.finished"),
@@ -77,7 +78,7 @@ def test_what_is_no_file_or_no_toml_is_said(tmp_path):
 
 
 def test_files_that_a_plan_names_stand_in_it(tmp_path):
-    (tmp_path / "page.md").write_text("Read *this*.")
+    (tmp_path / "page.md").write_text("Read *this*. ![A dot](dot.png)")
     (tmp_path / "mine.txt").write_text("(*,*,*,*,0)")
     (tmp_path / "zone.txt").write_text("(*,*,*,[1,2],*)")
     board = [{"id": 0, "color": "RED", "shape": "STAR", "x": 1, "y": 6}]
@@ -89,13 +90,13 @@ def test_files_that_a_plan_names_stand_in_it(tmp_path):
         '{rule = "clockwise", train = "zone.txt"}]',
     )
     path = tmp_path / "plan.toml"
-    path.write_text(f'pictures = ["dot.png"]\n{text}')
-    plan = read_plan(path)
-    assert (plan.consent, plan.rule_texts) == ("Read *this*.", {"mine": "(*,*,*,*,0)"})
+    path.write_text(text)
+    plan, dot = read_plan(path), "data:image/png;base64,iVBORw=="
+    assert plan.consent == f"Read *this*. ![A dot]({dot})"
+    assert plan.rule_texts == {"mine": "(*,*,*,*,0)"}
     first, second = plan.lists["a"]
     assert (first.rule, first.given[0][0].cell, second.train) == ("mine", 31, "(*,*,*,[1,2],*)")
-    assert plan.pictures == {"dot.png": "data:image/png;base64,iVBORw=="}
-    path.write_text(f'pictures = ["page.md"]\n{text}')
+    (tmp_path / "page.md").write_text("![A page](page.md)")
     with pytest.raises(ConfigError, match="expected a picture"):
         read_plan(path)
 

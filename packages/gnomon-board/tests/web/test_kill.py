@@ -21,6 +21,7 @@ from gnomon_board import Client
 from gnomon_board.client import submit, wait_for_verdict
 from gnomon_board.database import Database
 from gnomon_board.schema import AuditRecord, Job, PlayAttempt, Submission, VerifiedTrial
+from playing import begin, invite
 from serving import Server, serving
 from submitted import play_entry, register, send
 
@@ -72,13 +73,12 @@ def test_the_worker_is_killed_while_it_verifies(settings, database, season, toke
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_server_killed_in_the_middle_of_a_game_loses_nothing_and_counts_nothing_twice(settings):
     made: list[dict[str, object]] = []
+    with closing(Database(settings.database)) as database:
+        invitation = invite(database, "anything-goes")
     game = ""
     for _ in range(2):
         with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
-            game = (
-                game
-                or client.post("/api/play/games", json={"rule": "anything-goes"}).json()["address"]
-            )
+            game = game or begin(client, invitation)
             # Whose answer was lost with the server asks for it again.
             for again in made[-2:]:
                 assert client.post(f"/api{game}/attempts", json=again).status_code == 200

@@ -13,12 +13,14 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
 
+from playing import begin, invite
 from serving import Server, serving
 from small_season import make_account
 from submitted import play_entry, register, send
@@ -34,7 +36,7 @@ SECONDS = float(os.environ.get("GNOMON_SOAK_S", "24"))
 TIMES = 30
 #: Most entries of an account in a season.
 MAX_ENTRIES = 50
-PAGES = ("/", "/seasons/spring", "/api/seasons/spring/standings", "/play", "/submit", "/healthz")
+PAGES = ("/", "/seasons/spring", "/api/seasons/spring/standings", "/submit", "/healthz")
 
 
 class Load:
@@ -101,15 +103,14 @@ def held(server: Server) -> tuple[int, float]:
     return len([*(folder / "fd").iterdir()]), resident / 1024
 
 
-def play_on(client: httpx.Client, n: int) -> None:
+def play_on(invitation: str, client: httpx.Client, n: int) -> None:
     """Begin a game as a person does, and make five attempts."""
-    began = client.post("/api/play/games", json={"rule": "clockwise"})
-    assert began.status_code in (200, 201), began.text
-    key = began.json()["key"]
-    view = client.get(f"/api/play/games/{key}").json()["view"]
+    client.cookies.clear()
+    game = begin(client, invitation)
+    view = client.get(f"/api{game}").json()["view"]
     for number in range(5):
         body = {"cell": view["pieces"][0]["cell"], "bucket": number % 4}
-        answer = client.post(f"/api/play/games/{key}/attempts", json=body)
+        answer = client.post(f"/api{game}/attempts", json=body)
         assert answer.status_code == 200, answer.text
         view = answer.json()["view"]
         if view["state"] != "playing":
@@ -144,7 +145,7 @@ def test_an_hour_in_a_minute(settings, database, season, tmp_path):
 
         for _ in range(4):
             load.every(0.2, load.read)
-        load.every(0.0, play_on)
+        load.every(0.0, partial(play_on, invite(database, "clockwise")))
         load.every(3.0, submit)
         files, memory = [], []
         for _ in range(TIMES):

@@ -106,22 +106,6 @@ def invite(
 
 
 @app.command()
-def links(
-    name: StudyArgument,
-    number: Annotated[int, typer.Argument(min=1, max=10_000, help="How many.")],
-    public_url: UrlOption = _URL,
-    data: DataOption = DATA,
-    database: DatabaseOption = "",
-    as_json: JsonOption = False,
-) -> None:
-    """Print links for one person each, with pseudonyms; they are shown once."""
-    from gnomon_board.studies.store import personal_links
-
-    with _study("links", name, data, database, as_json) as (answer, session, study):
-        _say_links(answer, public_url, personal_links(session, study, number))
-
-
-@app.command()
 def link(
     name: StudyArgument,
     player: PlayerArgument,
@@ -134,15 +118,9 @@ def link(
     from gnomon_board.studies.store import new_link
 
     with _study("link", name, data, database, as_json) as (answer, session, study):
-        _say_links(answer, public_url, [(player, new_link(session, study, player))])
-
-
-def _say_links(answer: Answer, public_url: str, keys: list[tuple[str, str]]) -> None:
-    base = public_url.rstrip("/")
-    records = [{"player": player, "link": f"{base}/players/{key}"} for player, key in keys]
-    answer.results(records)
-    for record in records:
-        answer.say(f"{record['player']}  {record['link']}")
+        address = f"{public_url.rstrip('/')}/players/{new_link(session, study, player)}"
+        answer.results([{"player": player, "link": address}])
+        answer.say(f"{player}  {address}")
 
 
 @app.command()
@@ -193,10 +171,9 @@ def export(
     """Export a study: tidy tables, a codebook, a transcript and a run folder."""
     with board_answering("study export", data, database, as_json) as (answer, opened):
         from gnomon_board.studies.export import write_study
-        from gnomon_board.studies.store import study_named
 
         with opened.reading() as session:
-            paths = write_study(session, study_named(session, name), out, identifiers=identifiers)
+            paths = write_study(session, name, out, identifiers=identifiers)
         answer.results([{"path": str(path)} for path in paths])
         for path in paths:
             answer.say(str(path))

@@ -24,6 +24,7 @@ from gnomon_board.schema import PlaySession, Study, StudyAnswer, StudyAssignment
 from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
+from gnomon_board.studies.store import study_named
 from gohr import BoardSpec, ExperimentConfig, RunFolder, TrialLog
 from gohr.experiments import (
     LearnerEntry,
@@ -46,8 +47,7 @@ _GUARDED = "an apostrophe stands before text that a spreadsheet takes for a form
 TABLES: dict[str, dict[str, str]] = {
     "participants": {
         "player": "pseudonym",
-        "rule_list": "list of rules; empty before the consent",
-        "joined_at": "when the player came, UTC",
+        "rule_list": "list of rules",
         "consented_at": "when the player agreed to take part, UTC",
         "finished_at": "when the last board was over, UTC",
         "ending": "finished, left or screened out; empty before",
@@ -115,14 +115,15 @@ def games_of(session: Session, study: Study) -> list[PlayedGame]:
 
 
 def write_study(
-    session: Session, study: Study, folder: Path, *, identifiers: bool = False
+    session: Session, name: str, folder: Path, *, identifiers: bool = False
 ) -> list[Path]:
-    """Write all recorded data into a folder, and return the paths.
+    """Write all recorded data of a study into a folder, and return the paths.
 
     With ``identifiers``, also write a table of the players' identifiers and completion codes.
 
-    Raises Conflict: there is no attempt yet.
+    Raises Conflict: there is no attempt yet. Raises Missing: there is no such study.
     """
+    study = study_named(session, name)
     games = games_of(session, study)
     if not any(game.session.attempts for game in games):
         raise Conflict("this study has no attempt yet")
@@ -157,7 +158,7 @@ def _trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) 
     Players who made an attempt and are not excluded are numbered in the order of arrival.
     """
     active = {game.player for game in games if game.session.attempts}
-    players = [player for player, _ in player_counts(session, study)]
+    players = (each.player for each in player_counts(session, study))
     counted = [p.player for p in players if p.player in active and p.excluded_at is None]
     return {player: number for number, player in enumerate(counted)}
 
@@ -171,10 +172,11 @@ def _rules(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
 def _participants(
     session: Session, study: Study, trials: dict[str, int]
 ) -> Iterator[Sequence[Any]]:
-    for p, count in player_counts(session, study):
+    for each in player_counts(session, study):
+        p = each.player
         yield (
-            *(p.player, p.rule_list, p.created_at, p.consented_at, p.finished_at, p.ending),
-            *(p.n_played, count.n_attempts, p.points, trials.get(p.player)),
+            *(p.player, p.rule_list, p.created_at, p.finished_at, p.ending),
+            *(p.n_played, each.n_attempts, p.points, trials.get(p.player)),
             *(p.browser, p.device, int(p.excluded_at is not None)),
         )
 
@@ -209,7 +211,7 @@ def _answers(session: Session, study: Study) -> Iterator[Sequence[Any]]:
 
 
 def _identifiers(session: Session, study: Study) -> Iterator[Sequence[Any]]:
-    for player, _ in player_counts(session, study):
+    for player in study.assignments:
         yield player.player, player.completion_code, json.dumps(player.identifiers)
 
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -22,11 +21,11 @@ from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import PlayAttempt, PlaySession, Study, StudyAnswer, StudyAssignment, now
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.plan import StudyPlan, checked_answers
-from gnomon_board.studies.play import Puzzle, begin_game, end_study, rebuild_game
+from gnomon_board.studies.play import begin_game, end_study, rebuild_game
 from gnomon_board.tokens import digest_of
 
-#: The steps of a participant, in this order; pages that the plan does not have are skipped.
-Step = Literal["consent", "instructions", "quiz", "play", "demographics", "end"]
+#: The steps after the consent, in this order; pages that the plan does not have are skipped.
+Step = Literal["instructions", "quiz", "play", "demographics", "end"]
 
 
 def find_invitation(session: Session, key: str) -> Study:
@@ -76,11 +75,20 @@ def join(
     if returning(session, study, query or {}, held):
         return held
     check_open(study)
-    key = secrets.token_urlsafe(24)
-    player = add_player(session, study, key)
-    player.identifiers = plan.recruitment.kept(query or {})
-    player.identity = _identity_of(study, plan, player.identifiers)
-    consent(session, player, agent)
+    counts = player_counts(session, study)
+    key, kept = secrets.token_urlsafe(24), plan.recruitment.kept(query or {})
+    session.add(
+        StudyAssignment(
+            study_id=study.id,
+            key=digest_of(key),
+            player=f"{study.name}-{len(counts) + 1:04d}",
+            rule_list=next_list(list(plan.lists), counts),
+            identifiers=kept,
+            identity=_identity_of(study, plan, kept),
+            browser=browser_of(agent),
+            device=device_of(agent),
+        )
+    )
     return key
 
 
@@ -112,35 +120,6 @@ def _identity_of(study: Study, plan: StudyPlan, kept: Mapping[str, str]) -> str 
     return hashlib.sha256(f"{study.id} {kept[name]}".encode()).hexdigest()
 
 
-def add_player(session: Session, study: Study, key: str) -> StudyAssignment:
-    """Add a player without a list, who has not agreed yet."""
-    count = select(func.count()).where(StudyAssignment.study_id == study.id)
-    number = session.scalar(count) or 0
-    player = StudyAssignment(
-        study_id=study.id,
-        key=digest_of(key),
-        player=f"{study.name}-{number + 1:04d}",
-        rule_list="",
-    )
-    session.add(player)
-    session.flush()
-    return player
-
-
-def consent(session: Session, player: StudyAssignment, agent: str = "") -> None:
-    """Store a player's consent and browser, and assign the list with the fewest players."""
-    if player.consented_at is not None:
-        return
-    study = session.get_one(Study, player.study_id, with_for_update=True)
-    plan = StudyPlan.from_record(study.plan)
-    counts = [count for other, count in player_counts(session, study) if other.id != player.id]
-    rng = np.random.default_rng(secrets.randbits(64))
-    player.rule_list = next_list(list(plan.lists), counts, rng=rng)
-    player.consented_at = now()
-    player.browser, player.device = browser_of(agent), device_of(agent)
-    session.flush()
-
-
 #: Patterns of browsers; an earlier one may also match the later ones.
 _BROWSERS = {
     "Edge": r"Edg\w*/(\d+)",
@@ -161,33 +140,34 @@ _SYSTEMS = {
 
 
 def browser_of(agent: str) -> str:
-    """Return name and version of a browser, ``other`` for an unknown one.
-
-    Examples
-    --------
-    >>> browser_of("Mozilla/5.0 (Android 14; Mobile; rv:128.0) Gecko/128.0 Firefox/128.0")
-    'Firefox 128'
-    """
+    """Return name and version of a browser, ``other`` for an unknown one."""
     found = ((name, re.search(pattern, agent)) for name, pattern in _BROWSERS.items())
     return next((f"{name} {version[1]}" for name, version in found if version), "other")
 
 
 def device_of(agent: str) -> str:
-    """Return the kind and the system of a device; Apple's tablets identify as computers.
-
-    Examples
-    --------
-    >>> device_of("Mozilla/5.0 (Android 14; Mobile; rv:128.0) Gecko/128.0 Firefox/128.0")
-    'phone, Android'
-    """
+    """Return the kind and the system of a device; Apple's tablets identify as computers."""
     is_tablet = re.search("iPad|Tablet", agent) or ("Android" in agent and "Mobile" not in agent)
     kind = "tablet" if is_tablet else "phone" if "Mobile" in agent else "computer"
     found = (name for name, pattern in _SYSTEMS.items() if re.search(pattern, agent))
     return f"{kind}, {next(found, 'other')}"
 
 
-def player_counts(session: Session, study: Study) -> list[tuple[StudyAssignment, PlayerCount]]:
-    """Return all players of a study in the order of arrival, as records for balancing."""
+#: Seconds without any action after which a player who has not finished counts as gone.
+ACTIVE_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerCount:
+    """A player of a study; ``counts``: whether the player has finished, or is active."""
+
+    player: StudyAssignment
+    n_attempts: int
+    counts: bool
+
+
+def player_counts(session: Session, study: Study) -> list[PlayerCount]:
+    """Return all players of a study in the order of arrival."""
     played = {
         assignment: (n, last)
         for assignment, n, last in session.execute(
@@ -202,12 +182,22 @@ def player_counts(session: Session, study: Study) -> list[tuple[StudyAssignment,
     query = select(StudyAssignment).where(StudyAssignment.study_id == study.id)
     found = []
     for player in session.scalars(query.order_by(StudyAssignment.id)):
-        n, last = played.get(player.id, (0, player.consented_at or player.created_at))
-        gone = player.excluded_at is not None or player.ending not in ("", "finished")
-        done = player.finished_at is not None
-        idle_s = (at - last).total_seconds()
-        found.append((player, PlayerCount(player.rule_list, done, n, idle_s, gone)))
+        n, last = played.get(player.id, (0, player.created_at))
+        active = (at - last).total_seconds() < ACTIVE_S
+        stays = player.excluded_at is None and player.ending in ("", "finished")
+        counts = stays and (active or (player.finished_at is not None and n > 0))
+        found.append(PlayerCount(player, n, counts))
     return found
+
+
+def next_list(names: Sequence[str], players: Iterable[PlayerCount]) -> str:
+    """Return the list with the fewest players that count; ties are random."""
+    counts = dict.fromkeys(names, 0)
+    for each in players:
+        if each.counts and each.player.rule_list in counts:
+            counts[each.player.rule_list] += 1
+    least = min(counts.values())
+    return secrets.choice([name for name in names if counts[name] == least])
 
 
 # -- pages before and after play -------------------------------------------------------------------
@@ -224,8 +214,6 @@ def steps_of(plan: StudyPlan) -> list[tuple[Step, int]]:
 
 def step_of(player: StudyAssignment, plan: StudyPlan) -> tuple[Step, int]:
     """Return the current step of a player."""
-    if player.consented_at is None:
-        return "consent", 0
     if player.ending not in ("", "finished"):
         return "end", 0
     steps = steps_of(plan)
@@ -240,8 +228,6 @@ def take_step(
     player: StudyAssignment,
     step: Step,
     given: Mapping[str, str],
-    *,
-    agent: str = "",
 ) -> tuple[str, ...]:
     """Store the answers to a page, and move to the next page.
 
@@ -249,8 +235,7 @@ def take_step(
     (:func:`quiz_tries`). Return the questions of a quiz with wrong answers; the player then stays,
     or is screened out after the last try.
 
-    Raises AnswerError: an answer is missing or not valid. Raises Conflict: the player has not
-    agreed.
+    Raises AnswerError: an answer is missing or not valid.
     """
     # Simultaneous requests are processed one after the other.
     session.refresh(player, with_for_update=True)
@@ -259,11 +244,6 @@ def take_step(
     if here == "quiz":
         number = quiz_tries(session, player, plan)
     if here != step or str(number) != given.get("page", str(number)):
-        return ()
-    if step == "consent":
-        if given.get("agree") != "yes":
-            raise Conflict("expected consent")
-        consent(session, player, agent)
         return ()
     if step == "quiz":
         return _take_quiz(session, player, plan, given)
@@ -331,7 +311,7 @@ def next_game(session: Session, player: StudyAssignment, key: str) -> str | None
     # A form sent twice at the same time creates one game.
     session.refresh(player, with_for_update=True)
     plan = StudyPlan.from_record(player.study.plan)
-    if step_of(player, plan)[0] in ("consent", "instructions", "quiz"):
+    if step_of(player, plan)[0] in ("instructions", "quiz"):
         raise Conflict("expected a player who has gone through the pages before play")
     if player.ending not in ("", "finished"):
         return None
@@ -347,48 +327,8 @@ def next_game(session: Session, player: StudyAssignment, key: str) -> str | None
             # Players see a series by its number only.
             shown = texts(plan.language)["puzzle"].format(n=series + 1)
             game = listed[series].game(shown, plan.rule_text(rule) or "", 0)
-            begin_game(session, Puzzle(rule, game), player=player, series=series)
+            begin_game(session, player, series, rule, game)
         elif row.state == "ended" and not rebuild_game(session, row).guess_due:
             continue
         return f"{key}.{series}"
     return None
-
-
-# -- assignment to lists ---------------------------------------------------------------------------
-
-#: Seconds without any action after which a player who has not finished counts as gone.
-ACTIVE_S = 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class PlayerCount:
-    """A player of a study, as needed for balancing.
-
-    ``finished``: all rules of the list were played or given up. ``idle_s``: seconds since the last
-    action.
-    """
-
-    rule_list: str
-    finished: bool
-    n_attempts: int
-    idle_s: float
-    excluded: bool = False
-
-    @property
-    def counts(self) -> bool:
-        """Whether the player counts in the list."""
-        if self.excluded:
-            return False
-        return self.idle_s < ACTIVE_S or (self.finished and self.n_attempts > 0)
-
-
-def next_list(
-    names: Sequence[str], players: Iterable[PlayerCount], *, rng: np.random.Generator
-) -> str:
-    """Return the list with the fewest players who have finished or are active; ties are random."""
-    counts = dict.fromkeys(names, 0)
-    for player in players:
-        if player.rule_list in counts and player.counts:
-            counts[player.rule_list] += 1
-    least = min(counts.values())
-    return str(rng.choice([name for name in names if counts[name] == least]))

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.files import parse_toml, read_text
-from gnomon_board.studies.languages import available_languages
+from gnomon_board.studies.languages import Language
 from gohr import available_rules
 from gohr.errors import ConfigError
 from gohr.game import read_board_file
@@ -34,13 +34,7 @@ class AnswerError(GnomonError):
 class Question(Part):
     """A question. ``answer`` is the right one, for questions of a quiz.
 
-    A choice written ``value|label`` is shown as its label, and kept as its value.
-
-    Examples
-    --------
-    >>> age = Question(name="age", title="How old are you?", kind="number", least=18, most=120)
-    >>> age.checked(" 44 ")
-    '44'
+    A choice written ``value|label`` is shown as its label, and stored as its value.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
@@ -66,13 +60,7 @@ class Question(Part):
         return tuple(choice.partition("|")[0] for choice in self.choices)
 
     def checked(self, text: str) -> str:
-        """Return an answer in its stored form.
-
-        Raises
-        ------
-        AnswerError
-            A required answer is missing, or the answer is not among the choices.
-        """
+        """Return an answer in its stored form; raise AnswerError if it is missing or invalid."""
         # PostgreSQL cannot store NUL.
         text = text.replace("\0", "").strip()
         if not text:
@@ -120,13 +108,7 @@ class Quiz(Part):
 
 
 def checked_answers(questions: Sequence[Question], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the answers in their stored form; errors as :meth:`Question.checked`.
-
-    Examples
-    --------
-    >>> checked_answers([Question(name="age", title="Age?")], {"age": "44", "school": "none"})
-    {'age': '44'}
-    """
+    """Return the answers in their stored form; errors as :meth:`Question.checked`."""
     return {each.name: each.checked(given.get(each.name, "")) for each in questions}
 
 
@@ -144,12 +126,6 @@ class Completion(Part):
 
     Without a ``code`` each participant gets one of their own. In ``url``, ``{code}`` and the name
     of an identifier in braces stand for their values.
-
-    Examples
-    --------
-    >>> plan = Completion(url="https://panel.example/done?cc={code}&pid={PID}")
-    >>> plan.address("C1", {"PID": "a b"})
-    'https://panel.example/done?cc=C1&pid=a%20b'
     """
 
     code: Annotated[str, Field(max_length=64)] = ""
@@ -173,14 +149,7 @@ class Completion(Part):
 class Recruitment(Part):
     """Which parameters of the invitation's address are kept, and what is given at the end.
 
-    ``identity`` is the parameter by which a participant is known again: who comes a second time
-    goes on where the first visit ended.
-
-    Examples
-    --------
-    >>> plan = Recruitment(identity="PROLIFIC_PID", parameters=["STUDY_ID"])
-    >>> plan.kept({"PROLIFIC_PID": "5f3a", "STUDY_ID": "s1", "token": "secret"})
-    {'PROLIFIC_PID': '5f3a', 'STUDY_ID': 's1'}
+    ``identity`` is the parameter that identifies a participant, who takes part once.
     """
 
     identity: _Parameter | None = None
@@ -203,7 +172,10 @@ class Recruitment(Part):
 # -- the plan --------------------------------------------------------------------------------------
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_Page = Annotated[str, Field(min_length=1, max_length=20_000)]
+#: Characters of a page, most of which its pictures take.
+_MOST_OF_PAGE = 4_000_000
+_Text = Annotated[str, Field(max_length=_MOST_OF_PAGE)]
+_Page = Annotated[_Text, Field(min_length=1)]
 
 
 def _is_name(name: str) -> str:
@@ -217,12 +189,6 @@ def _is_path(name: str) -> str:
     if not all(_NAME.fullmatch(part) for part in name.split("/")):
         raise ValueError(f"{name!r}: expected letters, digits, '_', '.', '-' and '/'")
     return name
-
-
-def _has_texts(language: str) -> str:
-    if language not in available_languages():
-        raise ValueError(f"expected one of {', '.join(available_languages())}")
-    return language
 
 
 class StudyPlan(Part):
@@ -249,13 +215,12 @@ class StudyPlan(Part):
     rule_texts: dict[
         Annotated[str, AfterValidator(_is_path)], Annotated[str, Field(max_length=100_000)]
     ] = Field(default_factory=dict)
-    language: Annotated[str, AfterValidator(_has_texts)] = "en"
+    language: Language = "en"
     instructions: Annotated[tuple[_Page, ...], Field(max_length=50)] = ()
     quiz: Quiz | None = None
-    demographics_page: Annotated[str, Field(max_length=20_000)] = ""
+    demographics_page: _Text = ""
     demographics: Annotated[tuple[Question, ...], Field(max_length=50)] = ()
-    debrief: Annotated[str, Field(max_length=20_000)] = ""
-    pictures: dict[str, str] = Field(default_factory=dict, max_length=100)
+    debrief: _Text = ""
     recruitment: Recruitment = Recruitment()
     # The last one, since a fault of the study is one of each series too.
     lists: dict[
@@ -354,15 +319,17 @@ def read_plan(path: str | Path) -> StudyPlan:
 # -- files that a plan names -----------------------------------------------------------------------
 
 #: Suffixes of pictures that a page may show.
-PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
+_PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
 _MOST_PICTURE_BYTES = 2_000_000
+#: A picture of a page in Markdown, by a file name.
+_PICTURE = re.compile(r"(!\[[^\]]*\]\()([^()\s:]+)(?=\))")
 
 
 def _with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Return a plan in which file names are replaced by the texts of the files.
 
     Pages may be file names that end in ``.md``; rules, ``train`` and ``test`` file names that end
-    in ``.txt``; ``given`` names of board files; and ``pictures`` names of picture files.
+    in ``.txt``; and ``given`` names of board files. Pictures of pages become part of the pages.
 
     Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is invalid or too
     large.
@@ -372,12 +339,9 @@ def _with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
     told = plan.get("rule_texts", {})
     texts = dict(told) if isinstance(told, dict) else {}
     for name in ("consent", "demographics_page", "debrief"):
-        plan |= {name: _text(plan[name], base, ".md")} if name in plan else {}
+        plan |= {name: _page(plan[name], base)} if name in plan else {}
     if isinstance(plan.get("instructions"), list):
-        plan["instructions"] = [_text(page, base, ".md") for page in plan["instructions"]]
-    if isinstance(plan.get("pictures"), list):
-        names = [Path(str(name)) for name in plan["pictures"]]
-        plan["pictures"] = {name.name: _picture_data(base / name) for name in names}
+        plan["instructions"] = [_page(page, base) for page in plan["instructions"]]
     if isinstance(plan.get("lists"), dict):
         plan["lists"] = {
             name: [_series(entry, base, texts) for entry in entries]
@@ -429,12 +393,17 @@ def _given_board(path: Path) -> list[dict[str, Any]]:
     return [{"cell": piece.pos, "shape": piece.shape, "color": piece.color} for piece in pieces]
 
 
-def _picture_data(path: Path) -> str:
-    """Return a picture as a data address for pages.
+def _page(value: Any, base: Path) -> Any:
+    """Return a page with its pictures as data addresses; the pages load nothing from elsewhere."""
+    value = _text(value, base, ".md")
+    if not isinstance(value, str):
+        return value
+    return _PICTURE.sub(lambda found: found[1] + _picture_data(base / found[2]), value)
 
-    Raises ConfigError: the file does not exist, is not a picture, or has too many bytes.
-    """
-    kind = PICTURES.get(path.suffix.lower())
+
+def _picture_data(path: Path) -> str:
+    """Return a picture as a data address; raise ConfigError if it is missing or too large."""
+    kind = _PICTURES.get(path.suffix.lower())
     if kind is None or not path.is_file():
         raise ConfigError(f"{path}: expected a picture (gif, jpeg, png)")
     content = path.read_bytes()

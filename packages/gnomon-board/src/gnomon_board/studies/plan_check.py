@@ -5,7 +5,7 @@ A plan with an error cannot become a study; a warning marks a probable mistake.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -38,26 +38,17 @@ class PlanFinding:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A screen that a participant of a list sees; ``most_points`` is the maximum."""
+    """A screen that a participant of a list sees."""
 
     rule_list: str
     number: int
     kind: str
     text: str
-    most_points: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlan:
-    """A plan with its screens and all findings.
-
-    Examples
-    --------
-    >>> plan = StudyPlan(name="p", title="P", consent="Yes.", lists={"a": ["clockwise"]})
-    >>> found = check_plan(plan)
-    >>> found.passes, [screen.kind for screen in found.screens]
-    (True, ['consent', 'start', 'series', 'result', 'end'])
-    """
+    """A plan with its screens and all findings."""
 
     screens: tuple[Screen, ...]
     findings: tuple[PlanFinding, ...]
@@ -75,7 +66,6 @@ class CheckedPlan:
     def __str__(self) -> str:
         lines = [
             f"{screen.rule_list} {screen.number:>2}  {screen.kind:<13} {screen.text}"
-            + ("" if screen.most_points is None else f"; at most {screen.most_points} points")
             for screen in self.screens
         ]
         lines += [f"{each.severity}: {each.where}: {each.message}" for each in self.findings]
@@ -83,13 +73,7 @@ class CheckedPlan:
 
 
 def check_plan(plan: StudyPlan) -> CheckedPlan:
-    """Check a plan, and list the screens of each of its lists.
-
-    Returns
-    -------
-    CheckedPlan
-        All findings, not only the first.
-    """
+    """Check a plan, and return the screens of each list and all findings, not only the first."""
     screens = [screen for name in plan.lists for screen in _screens(plan, name)]
     findings: list[PlanFinding] = []
     texts = {rule: plan.rule_text(rule) for rule in plan.rules}
@@ -183,9 +167,6 @@ def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
     if (series.mastery or 0) > most:
         message = f"mastery needs {series.mastery} moves in a row, all boards have {most} pieces"
         yield PlanFinding("warning", where, message)
-    if series.mastery is not None and series.give_up_at is not None and series.give_up_at > 0:
-        message = "a player who gives up may have been about to master the rule"
-        yield PlanFinding("warning", where, message)
 
 
 def _plan_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
@@ -194,41 +175,30 @@ def _plan_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
         least, most = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         message = f"{least} has up to {sizes[least]} boards, {most} up to {sizes[most]}"
         yield PlanFinding("warning", "lists of unequal length", message)
-    for page in (plan.consent, *plan.instructions, plan.demographics_page, plan.debrief):
-        for name in _missing_pictures(page, plan.pictures):
-            yield PlanFinding("error", "pages", f"there is no picture {name!r}")
     if plan.recruitment.identity is not None and plan.recruitment.finished is None:
         message = "a participant who has finished gets no code and no address"
         yield PlanFinding("warning", "recruitment", message)
 
 
-def _missing_pictures(page: str, pictures: Collection[str]) -> Iterator[str]:
-    for part in page.split("](")[1:]:
-        name = part.partition(")")[0].strip()
-        is_file = name.lower().endswith((".png", ".jpg", ".jpeg", ".gif")) and ":" not in name
-        if is_file and name not in pictures:
-            yield name
-
-
 def _screens(plan: StudyPlan, name: str) -> list[Screen]:
-    kinds: list[tuple[str, str, int | None]] = [("consent", "the consent text", None)]
+    kinds = [("consent", "the consent text")]
     n_pages = len(plan.instructions)
-    kinds += [("instructions", f"page {n} of {n_pages}", None) for n in range(1, n_pages + 1)]
+    kinds += [("instructions", f"page {n} of {n_pages}") for n in range(1, n_pages + 1)]
     if plan.quiz is not None:
         quiz = f"{counted(len(plan.quiz.questions), 'question')}, {plan.quiz.tries} tries"
-        kinds.append(("quiz", quiz, None))
-    kinds.append(("start", "how to play", None))
+        kinds.append(("quiz", quiz))
+    kinds.append(("start", "how to play"))
     for series in plan.lists[name]:
-        kinds.append(("series", _in_words(series), _most_points(series)))
+        kinds.append(("series", _in_words(series)))
         if series.guess != "never":
             when = {"board": "after each board", "series": "at the end", "mastery": "at mastery"}
-            kinds.append(("guess", when[series.guess], None))
-        kinds.append(("result", "errors and moves", None))
+            kinds.append(("guess", when[series.guess]))
+        kinds.append(("result", "errors and moves"))
     if plan.demographics:
-        kinds.append(("demographics", counted(len(plan.demographics), "question"), None))
+        kinds.append(("demographics", counted(len(plan.demographics), "question")))
     code = "" if plan.recruitment.finished is None else ", with a completion code"
-    kinds.append(("end", f"{'the debriefing' if plan.debrief else 'thanks'}{code}", None))
-    return [Screen(name, n, kind, text, most) for n, (kind, text, most) in enumerate(kinds, 1)]
+    kinds.append(("end", f"{'the debriefing' if plan.debrief else 'thanks'}{code}"))
+    return [Screen(name, n, *each) for n, each in enumerate(kinds, 1)]
 
 
 def _in_words(series: SeriesPlan) -> str:
@@ -244,8 +214,3 @@ def _in_words(series: SeriesPlan) -> str:
         until = f"giving up between boards, until board {series.give_up_at}"
         parts.append(until if series.give_up_at else "no giving up")
     return ", ".join(parts)
-
-
-def _most_points(series: SeriesPlan) -> int | None:
-    """Return the points of a player without errors; None if there are no points."""
-    return None if series.points is None else series.episodes * series.points.points(0.0)

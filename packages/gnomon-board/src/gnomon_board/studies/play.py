@@ -1,86 +1,28 @@
-"""Puzzles and games of people: creation, look-up by key, and storage of each attempt.
+"""Games of people: creation, look-up by key, and storage of each attempt.
 
-A puzzle is a rule that can be played: a rule of the library, by its name or by a number that
-reveals nothing, or a rule of a season once it is public. The game of a study is found by
-the key of its player and the number of the series, ``KEY.0``; any other game has its own key.
+A game is found by the key of its player and the number of the series: ``KEY.0``.
 """
 
 from __future__ import annotations
 
 import datetime
-import hashlib
-import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from functools import cache
+from dataclasses import astuple, dataclass, fields
 from threading import Lock
 from typing import Any, cast
 
 from sqlalchemy import Table, bindparam, select
 from sqlalchemy.orm import Session
 
-from gnomon.errors import UnknownNameError
-from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.schema import PlayAttempt, Season, SeasonRule, StudyAnswer, StudyAssignment, now
+from gnomon_board.errors import Conflict, Missing
+from gnomon_board.schema import PlayAttempt, StudyAnswer, StudyAssignment, now
 from gnomon_board.schema import PlaySession as Row
 from gnomon_board.studies.plan import Ending, StudyPlan
 from gnomon_board.tokens import digest_of
-from gohr import BoardSpec, available_rules
-from gohr.experiments import season_board_spec
+from gohr import BoardSpec
 from gohr.people import Attempt, ClientTimes, Game, PlaySession, SeriesTerms
-from gohr.rules import load_rule_text
-
-
-@dataclass(frozen=True, slots=True)
-class Puzzle:
-    """A rule that can be played: its own name, and the game, with the name that players see."""
-
-    rule: str
-    game: Game
-    season_rule_id: int | None = None
-
-
-@cache
-def puzzles() -> tuple[str, ...]:
-    """Return the names of the rules in the order of their numbers, from 1."""
-    return tuple(sorted(available_rules(), key=lambda name: hashlib.sha256(name.encode()).digest()))
-
-
-def puzzle_named(name: str) -> Puzzle:
-    """Return the puzzle of a rule's name, or of ``puzzle-7``, which hides the name.
-
-    Raises UnknownNameError: there is no such rule.
-
-    Examples
-    --------
-    >>> [puzzle_named(name).game.rule_name for name in ("puzzle-7", "clockwise")]
-    ['Puzzle 7', 'clockwise']
-    """
-    numbered = re.fullmatch(r"puzzle-([1-9][0-9]{0,3})", name)
-    if numbered and int(numbered[1]) <= len(puzzles()):
-        rule = puzzles()[int(numbered[1]) - 1]
-        return Puzzle(rule, Game(f"Puzzle {numbered[1]}", load_rule_text(rule), 0))
-    if numbered or name not in available_rules():
-        raise UnknownNameError("rule", name, available_rules())
-    return Puzzle(name, Game(name, load_rule_text(name), 0))
-
-
-def puzzle_of(season: Season, rule: SeasonRule) -> Puzzle:
-    """Return a rule of a season as a puzzle, on boards like those of its learners.
-
-    Raises NotAllowed: the rule is still hidden, and playing it would reveal something of it.
-    """
-    if rule.visibility == "hidden" and season.revealed_at is None:
-        raise NotAllowed("this rule is hidden until the season is revealed")
-    spec = season_board_spec(season.board)
-    game = Game(rule.name, rule.text, 0, horizon=season.horizon, board=spec)
-    fewer = replace(game, episodes=min(game.episodes, season.episodes))
-    return Puzzle(rule.name, fewer, rule.id)
-
-
-# -- games -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,14 +59,9 @@ class StoredGame:
 
 
 def begin_game(
-    session: Session,
-    puzzle: Puzzle,
-    *,
-    player: StudyAssignment | None = None,
-    series: int = 0,
-) -> str:
-    """Create a game, and return its key, which is of no use for the game of a study."""
-    key, game = secrets.token_urlsafe(24), puzzle.game
+    session: Session, player: StudyAssignment, series: int, rule: str, game: Game
+) -> None:
+    """Create the game of a series; players see the name of ``game`` instead of the ``rule``."""
     settings = {
         "shown": game.rule_name,
         "episodes": game.episodes,
@@ -136,10 +73,8 @@ def begin_game(
     }
     session.add(
         Row(
-            key=digest_of(key),
-            assignment_id=None if player is None else player.id,
-            season_rule_id=puzzle.season_rule_id,
-            rule=puzzle.rule,
+            assignment_id=player.id,
+            rule=rule,
             series=series,
             seed=secrets.randbits(62),
             board=game.board.record(),
@@ -147,7 +82,6 @@ def begin_game(
             n_episodes=1,
         )
     )
-    return key
 
 
 def find_game(session: Session, key: str) -> StoredGame:
@@ -158,21 +92,21 @@ def find_game(session: Session, key: str) -> StoredGame:
     return rebuild_game(session, *_found(session, key))
 
 
-_FOUND = select(Row, StudyAssignment.ending).outerjoin(Row.assignment)
-_BY_KEY = _FOUND.where(Row.key == bindparam("this_key"))
-_OF_PLAYER = _FOUND.where(
-    StudyAssignment.key == bindparam("this_key"), Row.series == bindparam("this_series")
+_FIND = (
+    select(Row, StudyAssignment.ending)
+    .join(Row.assignment)
+    .where(StudyAssignment.key == bindparam("this_key"), Row.series == bindparam("this_series"))
 )
 
 
 def _found(session: Session, key: str) -> tuple[Row, str]:
     """Return the row of a game, and the ending of the study for its player."""
-    key, of_study, series = key.partition(".")
-    values = {"this_key": digest_of(key)} | ({"this_series": int(series)} if of_study else {})
-    found = session.execute(_OF_PLAYER if of_study else _BY_KEY, values).one_or_none()
+    player, _, series = key.partition(".")
+    values = {"this_key": digest_of(player), "this_series": int(series)}
+    found = session.execute(_FIND, values).one_or_none()
     if found is None:
         raise Missing("there is no such game")
-    return found[0], found[1] or ""
+    return found[0], found[1]
 
 
 class PlayedGameCache:
@@ -228,29 +162,18 @@ def rebuild_game(session: Session, row: Row, ending: str = "") -> StoredGame:
     return StoredGame(row, played, ending)
 
 
-_COLUMNS = (
-    PlayAttempt.episode,
-    PlayAttempt.number,
-    PlayAttempt.cell,
-    PlayAttempt.bucket,
-    PlayAttempt.outcome,
-    PlayAttempt.finish,
-    PlayAttempt.reaction_ms,
-    PlayAttempt.at,
-    PlayAttempt.client_touch_ms,
-    PlayAttempt.client_action_ms,
-    PlayAttempt.client_away_ms,
-    PlayAttempt.client_animation_ms,
-)
+_TIMES = tuple(f"client_{field.name}" for field in fields(ClientTimes))
+_KEPT = ("episode", "number", "cell", "bucket", "outcome", "finish")
+_COLUMNS = [getattr(PlayAttempt, name) for name in (*_KEPT, "reaction_ms", "at", *_TIMES)]
 
 
 def _attempts(rows: Iterable[Any]) -> Iterable[Attempt]:
-    for episode, number, cell, bucket, outcome, finish, reaction_ms, at, *times in rows:
+    for row in rows:
+        kept = dict(zip(_KEPT, row, strict=False))
+        reaction_ms, at, *times = row[len(_KEPT) :]
+        client = None if None in times else ClientTimes(*times)
         seconds = (reaction_ms or 0) / 1000
-        client = None if times[1] is None else ClientTimes(*times)
-        yield Attempt(
-            episode, number, cell, bucket, outcome, finish, seconds, at.timestamp(), client
-        )
+        yield Attempt(**kept, reaction_s=seconds, at=at.timestamp(), client=client)
 
 
 _CHANGED = ("n_episodes", "changed_at", "settings", "state", "finished_at")
@@ -284,13 +207,16 @@ def store_changes(
     row, played = game.row, game.session
     changed_at = now() if attempt is None else _moment(attempt.at)
     ended = played.state == "ended"
+    settings = {**row.settings, "gave_up": played.gave_up}
+    if played.game.terms.points is not None:
+        settings["points"] = sum(played.points_by_board())
     changes = {
         "this_id": row.id,
         "this_board": row.n_episodes,
         "this_change": row.changed_at,
         "n_episodes": played.n_boards,
         "changed_at": changed_at,
-        "settings": _changed_settings(game),
+        "settings": settings,
         "state": "ended" if ended else "playing",
         "finished_at": changed_at if ended else None,
     }
@@ -299,19 +225,11 @@ def store_changes(
         raise Conflict("this game has changed in the meantime")
     if attempt is not None:
         connection.execute(_ADD, _values_of(game, attempt))
-    if ended and row.assignment_id is not None:
+    if ended:
         player = session.get_one(StudyAssignment, row.assignment_id)
         session.refresh(player, with_for_update=True)
         end_series(player, row.series)
     return changed_at
-
-
-def _changed_settings(game: StoredGame) -> dict[str, Any]:
-    played = game.session
-    changed = {**game.row.settings, "gave_up": played.gave_up}
-    if played.game.terms.points is not None:
-        changed["points"] = sum(played.points_by_board())
-    return changed
 
 
 def end_series(player: StudyAssignment, series: int) -> None:
@@ -343,7 +261,7 @@ def store_guess(
 
     Raises Conflict: no guess is due now.
     """
-    if not game.guess_due or game.row.assignment_id is None:
+    if not game.guess_due:
         raise Conflict("no guess is asked for now")
     row = session.get_one(Row, game.row.id)
     session.refresh(row, with_for_update=True)
@@ -367,23 +285,13 @@ def store_guess(
 
 
 def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:
-    first = attempt.number == 1
-    codes = game.session.board(attempt.episode).codes(game.session.game.board) if first else None
+    times = astuple(attempt.client) if attempt.client else (None,) * len(_TIMES)
     return {
         "session_id": game.row.id,
-        "episode": attempt.episode,
-        "number": attempt.number,
-        "cell": attempt.cell,
-        "bucket": attempt.bucket,
-        "outcome": attempt.outcome,
-        "finish": attempt.finish,
-        "board": None if codes is None else codes.tobytes(),
+        **{name: getattr(attempt, name) for name in _KEPT},
         "at": _moment(attempt.at),
         "reaction_ms": min(round(1000 * attempt.reaction_s), 2**31 - 1),
-        **{
-            f"client_{field.name}": getattr(attempt.client, field.name, None)
-            for field in fields(ClientTimes)
-        },
+        **dict(zip(_TIMES, times, strict=True)),
     }
 
 

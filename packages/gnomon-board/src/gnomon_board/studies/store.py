@@ -1,7 +1,6 @@
 """Studies in the database: creation, invitations, players, closing.
 
-What is done here is done on the server's machine, in the name of its first account, and noted in
-the audit log.
+What is done here is done on the server's machine, and noted in the audit log.
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon_board.accounts import clean_name, clean_text, note
+from gnomon_board.accounts import clean_name, note
 from gnomon_board.errors import Conflict, Missing, Refusal
-from gnomon_board.schema import Account, Study, StudyAssignment, now
-from gnomon_board.studies.participants import add_player
+from gnomon_board.schema import Study, StudyAssignment, now
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.plan_check import check_plan
 from gnomon_board.tokens import digest_of
@@ -34,11 +32,8 @@ def make_study(session: Session, plan: StudyPlan) -> tuple[Study, str]:
         raise Conflict(f"there is a study {plan.name!r} already")
     key = secrets.token_urlsafe(24)
     study = Study(
-        account_id=_first_account(session),
         name=plan.name,
         title=clean_name(plan.title, "title"),
-        # Checked in pieces, since it may be longer than a description.
-        consent="\n".join(clean_text(line, "consent") for line in plan.consent.splitlines()),
         plan=plan.model_dump(mode="json"),
         invitation=digest_of(key),
     )
@@ -48,16 +43,8 @@ def make_study(session: Session, plan: StudyPlan) -> tuple[Study, str]:
     return study, key
 
 
-def _first_account(session: Session) -> int:
-    found = session.scalar(select(Account.id).order_by(Account.id).limit(1))
-    if found is None:
-        raise Missing("there is no account yet; start the server once with gnomon-board serve")
-    return found
-
-
 def _note(session: Session, study: Study, action: str, **detail: Any) -> None:
-    by = _first_account(session)
-    note(session, action, "study", study.id, by=by, public=False, **detail)
+    note(session, action, "study", study.id, public=False, **detail)
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -120,21 +107,6 @@ def close_study(session: Session, study: Study) -> None:
         raise Conflict(f"study {study.name!r} is closed already")
     study.closes_at = now()
     _note(session, study, "study closed", name=study.name)
-
-
-def personal_links(session: Session, study: Study, n: int) -> list[tuple[str, str]]:
-    """Add players, and return the pseudonym and key of each, for personal links.
-
-    Raises Conflict: the study is closed.
-    """
-    if study.is_closed:
-        raise Conflict(f"study {study.name!r} is closed")
-    # Locked, so that players are numbered consecutively.
-    session.get_one(Study, study.id, with_for_update=True)
-    keys = [secrets.token_urlsafe(24) for _ in range(n)]
-    found = [(add_player(session, study, key).player, key) for key in keys]
-    _note(session, study, "personal links made", n=n)
-    return found
 
 
 def new_link(session: Session, study: Study, player: str) -> str:

@@ -95,14 +95,12 @@ def home(request: Request, session: ReadSession, board: CurrentBoard) -> Respons
     def make() -> str:
         snapshot = board.snapshot(season) if season else None
         ranked = snapshot.standings.ranked if snapshot else ()
-        rules = season.rules if season else ()
         return rendered(
             "board/home.html",
             "/",
             current=line,
             top=ranked[:_TOP],
             n_ranked=len(ranked),
-            rule=next((rule.name for rule in rules if rule.visibility == "public"), ""),
             episode=demonstration(),
             seasons=seasons,
             drawn=intervals([each.errors for each in ranked[:_TOP]]),

@@ -1,37 +1,22 @@
-"""Pages of people who play: puzzles, games, results. The rule never leaves the server."""
+"""Games of people: their pages, attempts and results. The rule never leaves the server."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
-from gnomon.errors import UnknownNameError
 from gnomon_board.database import Database
-from gnomon_board.errors import Conflict, Missing
-from gnomon_board.seasons import find_rule, find_season
+from gnomon_board.errors import Conflict
 from gnomon_board.studies.languages import texts
-from gnomon_board.studies.play import (
-    Puzzle,
-    StoredGame,
-    begin_game,
-    find_game,
-    puzzle_named,
-    puzzle_of,
-    puzzles,
-    store_changes,
-    store_guess,
-)
-from gnomon_board.web.api.dependencies import CsrfChecked, CurrentSettings, DatabaseOf, ReadSession
-from gnomon_board.web.limits import HOUR_S
-from gnomon_board.web.middleware import address_of
+from gnomon_board.studies.play import StoredGame, find_game, store_changes, store_guess
+from gnomon_board.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.templating import html_response
 from gohr.game import CLEARED
@@ -48,80 +33,10 @@ from gohr.people import (
 router = APIRouter(tags=["play"])
 
 Checked = Annotated[None, CsrfChecked]
-#: A game of a study has the key of its player, with the number of the series.
+#: The key of a player, and the number of the series.
 Key = Annotated[
-    str, Path(pattern=r"^[A-Za-z0-9_-]{32}(\.[0-9]{1,2})?$", description="Secret of the player.")
+    str, Path(pattern=r"^[A-Za-z0-9_-]{32}\.[0-9]{1,2}$", description="Secret of the player.")
 ]
-
-# -- before a game ---------------------------------------------------------------------------------
-
-
-class GameForm(BaseModel):
-    """A rule of the library, by its name or as ``puzzle-7``, or a rule of a season."""
-
-    model_config = ConfigDict(extra="forbid")
-    rule: Annotated[str, Field(max_length=128)]
-    season: Annotated[str, Field(max_length=64)] = ""
-
-
-class BegunGame(BaseModel):
-    """A game that has begun: its secret key, its page, and the first board."""
-
-    key: str
-    address: str
-    game: Any
-
-
-@router.get("/play", include_in_schema=False)
-def play(
-    request: Request,
-    session: ReadSession,
-    rule: Annotated[str, Query(max_length=128)] = "",
-    season: Annotated[str, Query(max_length=64)] = "",
-) -> Response:
-    """Show the puzzles; with a rule, how a game of it is played."""
-    if not rule:
-        return html_response(request, "play/puzzles.html", n_puzzles=len(puzzles()))
-    return html_response(
-        request,
-        "play/puzzle.html",
-        puzzle=_puzzle(session, rule, season),
-        rule=rule,
-        season=find_season(session, season) if season else None,
-    )
-
-
-def _puzzle(session: Session, rule: str, season: str) -> Puzzle:
-    """Return a puzzle that all may play.
-
-    Raises Missing: there is no such rule. Raises NotAllowed: it is hidden.
-    """
-    if season:
-        found = find_season(session, season)
-        return puzzle_of(found, find_rule(found, rule))
-    try:
-        return puzzle_named(rule)
-    except UnknownNameError as error:
-        raise Missing(str(error)) from None
-
-
-@router.post("/api/play/games", status_code=201)
-def begin(
-    request: Request, database: DatabaseOf, settings: CurrentSettings, form: GameForm, _: Checked
-) -> BegunGame:
-    """Begin a game, unless this address has begun too many."""
-    most = settings.max_play_sessions_per_hour
-    with database.noting() as session:
-        puzzle = _puzzle(session, form.rule, form.season)
-        counts = request.app.state.intake.counts
-        counts.count(f"play {address_of(request.scope)}", most=most, window_s=HOUR_S)
-        key = begin_game(session, puzzle)
-    with database.reading() as session:
-        game = page_of(find_game(session, key))
-    return BegunGame(key=key, address=f"/play/games/{key}", game=game)
-
-
-# -- a game ----------------------------------------------------------------------------------------
 
 _Milliseconds = Annotated[int, Field(ge=0, lt=2**31)]
 
@@ -170,29 +85,25 @@ class GuessForm(BaseModel):
 class GamePage:
     """A game as its player may see it.
 
-    ``memory``: how moved pieces may be shown. ``study``: whether the game is part of one.
-    ``guess_due``: whether the player must guess the rule now. ``over``: whether the study has ended
-    for the player.
+    ``memory``: how moved pieces may be shown. ``guess_due``: whether the player must guess the rule
+    now. ``over``: whether the study has ended for the player.
     """
 
     view: PlayView
     memory: MemoryAids
-    study: bool
     guess_due: bool
     over: bool
 
 
 def page_of(game: StoredGame) -> GamePage:
     """Return the player's view of a game."""
-    played, in_study = game.session, game.row.assignment_id is not None
-    memory = played.game.terms.memory
-    return GamePage(played.view(), memory, in_study, game.guess_due, game.is_ended)
+    played = game.session
+    return GamePage(played.view(), played.game.terms.memory, game.guess_due, game.is_ended)
 
 
 def language_of(game: StoredGame) -> dict[str, Any]:
     """Return the template variables for the language of a game's study."""
-    player = game.row.assignment
-    language = "en" if player is None else player.study.plan.get("language", "en")
+    language = game.row.assignment.study.plan.get("language", "en")
     return {"language": language, "t": dict(texts(language))}
 
 
@@ -314,15 +225,12 @@ def give_up(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> 
 class ResultRecord(BaseModel):
     """The result of a game that is over.
 
-    ``errors`` are those of each board that was touched, ``cumulated`` their sums.
-    ``mastered_after`` is the number of attempts before the first ``streak`` successes in a row (the
-    plan's, or ten), null without any.
+    ``errors`` are those of each board that was touched. ``mastered_after`` is the number of
+    attempts before the first ``streak`` successes in a row (the plan's, or ten), null without any.
     """
 
     rule: str
-    study: bool
     errors: list[int]
-    cumulated: list[int]
     attempts: int
     moves: int
     cleared: int
@@ -335,15 +243,12 @@ def _result(session: Session, game: StoredGame) -> ResultRecord:
     played = game.session
     if played.state != "ended":
         raise Conflict("expected a game that is over; this one is in progress")
-    errors = played.errors_by_board()[: played.n_played]
     points = played.view().points
     streak = played.game.terms.mastery or TARGET_STREAK
     mastered = attempts_to_master(played.successes, target=streak)
     return ResultRecord(
         rule=played.game.rule_name,
-        study=game.row.assignment_id is not None,
-        errors=errors,
-        cumulated=list(itertools.accumulate(errors)),
+        errors=played.errors_by_board()[: played.n_played],
         attempts=len(played.attempts),
         moves=sum(played.successes),
         cleared=int((played.log().finish == CLEARED).sum()),
@@ -363,11 +268,7 @@ def result_record(session: ReadSession, key: Key) -> ResultRecord:
 def result_html(request: Request, session: ReadSession, key: Key) -> Response:
     """Show a person's errors."""
     game = find_game(session, key)
-    result, language = _result(session, game), language_of(game)
+    result, player = _result(session, game), key.partition(".")[0]
     return html_response(
-        request,
-        "play/result.html",
-        player=key.partition(".")[0],
-        result=result,
-        **language,
+        request, "play/result.html", player=player, result=result, **language_of(game)
     )

@@ -115,7 +115,7 @@ class Taken(Lead):
 class PlayerPage:
     """The current step of a player of a study, with its text and questions.
 
-    ``step`` is ``consent``, ``instructions``, ``quiz``, ``play``, ``demographics`` or ``end``;
+    ``step`` is ``instructions``, ``quiz``, ``play``, ``demographics`` or ``end``;
     ``number`` counts the pages of instructions from 0, or the tries of a quiz.
     """
 
@@ -162,7 +162,7 @@ def invitation_html(request: Request, session: ReadSession, key: Key) -> Respons
         "play/invitation.html",
         status=409 if notice else 200,
         title=found.title,
-        consent=found.consent,
+        consent=plan.consent,
         begun=begun,
         notice=notice,
         action=f"/api/join/{key}?{urlencode(kept)}",
@@ -175,8 +175,8 @@ def _cookie(study: Study) -> str:
 
 
 def _language(plan: StudyPlan) -> dict[str, Any]:
-    """Return the template variables for the language and the pictures of a study."""
-    return {"language": plan.language, "t": texts(plan.language), "pictures": plan.pictures}
+    """Return the template variables for the language of a study."""
+    return {"language": plan.language, "t": texts(plan.language)}
 
 
 @router.post("/api/join/{key}", status_code=201)
@@ -217,8 +217,6 @@ def _player_page(session: Session, player: StudyAssignment, plan: StudyPlan) -> 
     step, number = step_of(player, plan)
     text, asked = "", tuple[Question, ...]()
     match step:
-        case "consent":
-            text = player.study.consent
         case "instructions":
             text = plan.instructions[number]
         case "quiz":
@@ -232,7 +230,7 @@ def _player_page(session: Session, player: StudyAssignment, plan: StudyPlan) -> 
     ending = cast(Ending, player.ending) if step == "end" and player.ending else None
     completion = None if ending is None else plan.recruitment.completion(ending)
     code, identifiers = player.completion_code, player.identifiers
-    has_points = player.rule_list and any(x.points for x in plan.lists[player.rule_list])
+    listed = plan.lists[player.rule_list]
     return PlayerPage(
         title=player.study.title,
         step=step,
@@ -242,10 +240,10 @@ def _player_page(session: Session, player: StudyAssignment, plan: StudyPlan) -> 
         pages=plan.instructions if step == "quiz" else (),
         questions=[question.model_dump(exclude={"answer"}) for question in asked],
         n_played=player.n_played,
-        n_rules=len(plan.lists.get(player.rule_list, ())),
+        n_rules=len(listed),
         finished=player.finished_at is not None,
         ending=player.ending,
-        points=player.points if step == "end" and has_points else None,
+        points=player.points if step == "end" and any(x.points for x in listed) else None,
         completion_code=code if ending else "",
         completion_url="" if completion is None else completion.address(code, identifiers),
     )
@@ -272,9 +270,7 @@ StepForm = Annotated[dict[_Answer, _Answer], Field(max_length=100)]
 
 
 @router.post("/api/players/{key}/step", response_model=Taken)
-def take(
-    request: Request, database: DatabaseOf, key: Key, form: StepForm, _: Checked
-) -> Taken | JSONResponse:
+def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Taken | JSONResponse:
     """Take the answers of a page: its ``step``, its ``page``, and each answer by its question.
 
     A missing or invalid answer is refused with 422.
@@ -285,8 +281,7 @@ def take(
             plan = StudyPlan.from_record(player.study.plan)
             t = texts(plan.language)
             step = cast(Step, form.get("step", ""))
-            agent = request.headers.get("user-agent", "")
-            wrong = take_step(session, player, step, form, agent=agent)
+            wrong = take_step(session, player, step, form)
             session.flush()
             if wrong and not player.ending:
                 told, tries = t["quiz_wrong"], quiz_tries(session, player, plan)

@@ -24,7 +24,6 @@ from gnomon_board.standings import LEVEL
 from gnomon_board.studies.languages import COLOR_CODES, texts
 from gnomon_board.web.api.dependencies import COOKIE, csrf_token
 from gnomon_board.web.page_cache import CachedPage, cached_response
-from gohr.game import INSTRUCTIONS
 
 STATIC = Path(__file__).with_name("static")
 
@@ -88,23 +87,14 @@ def lines(text: str) -> Markup:
     return Markup("<br>").join(escape(line) for line in text.splitlines())
 
 
-def page_markup(text: str, pictures: Mapping[str, str] | None = None) -> Markup:
-    r"""Return a page in Markdown as HTML, with any HTML in it escaped.
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
 
-    ``pictures`` are the data addresses of the pictures that a page may show, by name.
 
-    Examples
-    --------
-    >>> page_markup("Find **it**. <b>")
-    Markup('<p>Find <strong>it</strong>. &lt;b&gt;</p>\n')
-    """
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse(text)
-    for token in [*tokens, *(inner for each in tokens for inner in each.children or ())]:
-        source = str(token.attrs.get("src", ""))
-        if token.type == "image" and source in (pictures or {}):
-            token.attrs["src"] = (pictures or {})[source]
-    return Markup(parser.renderer.render(tokens, parser.options, {}))
+def page_markup(text: str) -> Markup:
+    """Return a page in Markdown as HTML, with any HTML in it escaped."""
+    return Markup(_markdown().render(text))
 
 
 @dataclass(frozen=True)
@@ -153,7 +143,6 @@ def _environment() -> Environment:
         "level": f"{LEVEL:.0%}",
         "static": _static,
         "color_codes": dict(COLOR_CODES),
-        "instructions": INSTRUCTIONS,
     }
     return environment
 

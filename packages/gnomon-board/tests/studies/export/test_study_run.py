@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gohr
-from gnomon_board.studies import write_study_run
+from gnomon_board.studies.export import write_study_run
 from gohr.errors import ConfigError, RunFolderError
 from gohr.experiments import score_trial, status
 from gohr.game import ReferenceGame

@@ -11,6 +11,7 @@ import pytest
 from gnomon_board import Settings
 from gnomon_board.database import Database, upgrade
 from large_board import fill_season
+from playing import invite
 from populated_board import populate, populate_two_seasons
 from serving import Server, serving
 from small_season import make_account
@@ -89,6 +90,24 @@ def open_page(browser, site) -> Iterator[Callable[..., sync_api.Page]]:
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def open_game(open_page, site) -> Callable[..., sync_api.Page]:
+    """Open the game of a new study on a rule, as a player sees it."""
+
+    def opened(rule: str, name: str, **options: object) -> sync_api.Page:
+        database = Database(site.settings.database)
+        invitation = invite(database, rule, name=name)
+        database.close()
+        page = open_page(invitation, **options)
+        page.get_by_role("checkbox").check()
+        page.get_by_role("button", name="Take part").click()
+        page.get_by_role("button", name="Begin").click()
+        page.locator("button.piece").first.wait_for()
+        return page
+
+    return opened
 
 
 @pytest.fixture(scope="session")

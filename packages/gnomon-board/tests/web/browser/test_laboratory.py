@@ -9,7 +9,9 @@ import pytest
 
 import gnomon
 from gnomon_board.database import Database
-from gnomon_board.studies import games_of, make_study, read_plan, study_named, write_study
+from gnomon_board.studies import make_study, read_plan, write_study
+from gnomon_board.studies.export import games_of
+from gnomon_board.studies.store import study_named
 from gohr import verify
 from web.browser.test_looks import looked_at, small_targets
 
@@ -28,7 +30,6 @@ instructions = [
     "Pieces lie on a board.\\n\\n![A board with pieces](board.png)",
     "## Points\\n\\nFew errors earn more.",
 ]
-pictures = ["board.png"]
 debrief = "The first rule was of colours. Your code: **{{completionCode}}**"
 demographics_page = "Now *about you*."
 [lists]
@@ -239,7 +240,7 @@ def check_export(database, name, folder):
     with database.reading() as session:
         study = study_named(session, name)
         games = games_of(session, study)
-        write_study(session, study, folder)
+        write_study(session, name, folder)
     read = gnomon.read_scores(folder / f"{name}-transcript.csv")
     for game in games:
         errors = sum(game.session.errors_by_board())

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from gnomon_board.database import Database
-from gnomon_board.studies import StudyPlan, make_study, puzzles
+from gnomon_board.studies import StudyPlan, make_study
 from web.browser.test_looks import small_targets
 
 pytestmark = pytest.mark.full  # a browser
@@ -60,10 +60,8 @@ def wait_for_count(page, n):
     )
 
 
-def test_a_move_that_is_refused_puts_the_piece_back(open_page):
-    page = open_page(f"/play?rule=puzzle-{puzzles().index('clockwise') + 1}")
-    page.get_by_role("button", name="Deal the first board").click()
-    page.locator("button.piece").first.wait_for()
+def test_a_move_that_is_refused_puts_the_piece_back(open_game):
+    page = open_game("clockwise", "back")
     piece, other = state(page)["pieces"][:2]
     move_of(page, piece, 0)
     wait_for_count(page, 1)
@@ -131,10 +129,8 @@ def test_a_game_is_played_to_its_end_with_keys_alone(open_page, invitation):
     page.get_by_text("You have found the rule.").wait_for()
 
 
-def test_a_server_that_does_not_answer_is_told(open_page):
-    page = open_page("/play?rule=anything-goes")
-    page.get_by_role("button", name="Deal the first board").click()
-    page.locator("button.piece").first.wait_for()
+def test_a_server_that_does_not_answer_is_told(open_game):
+    page = open_game("anything-goes", "silent")
     page.route("**/attempts", lambda route: route.fulfill(status=200, body="not json"))
     page.locator("button.piece").first.click()
     page.locator("button.bucket").first.click()
@@ -156,15 +152,15 @@ def slow(page, ms):
     page.route("**/attempts", answer)
 
 
-def begun(open_page, **options):
-    page = open_page("/play?rule=anything-goes", **options)
-    page.get_by_role("button", name="Deal the first board").click()
-    page.locator("button.piece").first.wait_for()
-    return page
+@pytest.fixture
+def begun(open_game, request):
+    """Open a game in which every move is accepted."""
+    name = re.sub(r"[^a-z]", "", request.node.name)[-40:]
+    return lambda **options: open_game("anything-goes", name, **options)
 
 
-def test_no_key_is_dropped_while_a_piece_flies(open_page):
-    page = begun(open_page)
+def test_no_key_is_dropped_while_a_piece_flies(begun):
+    page = begun()
     slow(page, 100)
     page.locator("button.piece").first.focus()
     for n in range(9):
@@ -174,8 +170,8 @@ def test_no_key_is_dropped_while_a_piece_flies(open_page):
     page.get_by_text("The board is cleared.").wait_for()
 
 
-def test_a_piece_is_dragged_while_another_one_flies(open_page):
-    page = begun(open_page)
+def test_a_piece_is_dragged_while_another_one_flies(begun):
+    page = begun()
     slow(page, 250)
     pieces = state(page)["pieces"]
     for n, piece in enumerate(pieces[:4]):
@@ -185,8 +181,8 @@ def test_a_piece_is_dragged_while_another_one_flies(open_page):
     assert made == [(piece["cell"], n % 4) for n, piece in enumerate(pieces[:4])]
 
 
-def test_a_piece_chosen_while_an_answer_is_awaited_stays_chosen(open_page):
-    page = begun(open_page, has_touch=True)
+def test_a_piece_chosen_while_an_answer_is_awaited_stays_chosen(begun):
+    page = begun(has_touch=True)
     slow(page, 300)
     first, second = (
         page.locator(f'.piece[data-cell="{p["cell"]}"]') for p in state(page)["pieces"][:2]
@@ -213,8 +209,8 @@ def test_a_piece_chosen_while_an_answer_is_awaited_stays_chosen(open_page):
     assert state(page)["attempts"][-1]["cell"] == cell
 
 
-def test_the_clock_of_the_page_tells_touch_absence_and_flight_apart(open_page):
-    page = begun(open_page)
+def test_the_clock_of_the_page_tells_touch_absence_and_flight_apart(begun):
+    page = begun()
     sent = []
     page.on(
         "request",
@@ -261,11 +257,9 @@ def lossy(page, rng, *, ms, share):
     return lost
 
 
-def test_a_slow_line_that_loses_requests_and_answers_makes_no_false_error(open_page):
+def test_a_slow_line_that_loses_requests_and_answers_makes_no_false_error(open_game):
     """300 ms and 5 %: every attempt is made once, however often it is asked for."""
-    page = open_page(f"/play?rule=puzzle-{puzzles().index('clockwise') + 1}")
-    page.get_by_role("button", name="Deal the first board").click()
-    page.locator("button.piece").first.wait_for()
+    page = open_game("clockwise", "lossy")
     # With this seed a request and three answers of eight attempts are lost, two of one attempt.
     rng, lost = random.Random(3), lossy(page, random.Random(1724), ms=300, share=0.05)
     for made in range(1, 9):
@@ -280,9 +274,9 @@ def test_a_slow_line_that_loses_requests_and_answers_makes_no_false_error(open_p
     assert lost == {"requests": 1, "answers": 3}
 
 
-def test_a_finger_chooses_and_drags_and_has_room(open_page):
+def test_a_finger_chooses_and_drags_and_has_room(begun):
     """At 390 px a piece and a bucket, and every button below, take at least 44 by 44."""
-    page = begun(open_page, width=390, has_touch=True, is_mobile=True)
+    page = begun(width=390, has_touch=True, is_mobile=True)
     assert small_targets(page) == []
     page.locator("button.piece").first.tap()
     page.locator('button.bucket[data-bucket="2"]').tap()
@@ -307,8 +301,8 @@ def test_a_finger_chooses_and_drags_and_has_room(open_page):
     assert page.evaluate("scrollY") == 0
 
 
-def test_a_slip_of_the_hand_makes_no_attempt_and_does_not_end_the_game(open_page):
-    page = begun(open_page)
+def test_a_slip_of_the_hand_makes_no_attempt_and_does_not_end_the_game(begun):
+    page = begun()
     box = page.locator("button.piece").first.bounding_box()
     page.mouse.move(box["x"] + 20, box["y"] + 20)
     page.mouse.down()
@@ -328,8 +322,8 @@ def test_a_slip_of_the_hand_makes_no_attempt_and_does_not_end_the_game(open_page
     assert not page.get_by_role("button", name="Stop for good").is_visible()
 
 
-def test_letters_distinguish_all_colours(open_page):
-    page = begun(open_page)
+def test_letters_distinguish_all_colours(begun):
+    page = begun()
     page.get_by_label("Letters for colours").check()
     found = {}
     for piece in state(page)["pieces"]:
@@ -338,14 +332,3 @@ def test_letters_distinguish_all_colours(open_page):
         found.setdefault(letter.text_content(), set()).add(piece["color"])
     assert len(found) == 4
     assert all(len(colors) == 1 for colors in found.values())
-
-
-def test_a_rule_of_a_season_is_played_from_its_page(open_page):
-    page = open_page("/seasons/spring-2026/rules/color-match")
-    page.get_by_role("link", name="Play it yourself").click()
-    page.get_by_role("button", name="Deal the first board").click()
-    page.locator("button.piece").first.press("0")
-    page.wait_for_function("() => document.querySelectorAll('#moves li').length === 1")
-    page.get_by_text("Stop here", exact=True).click()
-    page.get_by_role("button", name="Stop for good").click()
-    page.get_by_role("heading", name="Here is how it went.").wait_for()

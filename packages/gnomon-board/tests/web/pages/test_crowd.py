@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 from gnomon_board.database import Database
 from gnomon_board.schema import PlayAttempt
 from gnomon_board.web.server import _bound
+from playing import begin, invite
 
 #: What a transaction holds together must hold on PostgreSQL too.
 ON_BOTH_DATABASES = True
@@ -31,14 +32,14 @@ def settings(settings):
     return replace(settings, max_play_sessions_per_hour=10_000)
 
 
-def play(client: httpx.Client, number: int) -> list[int]:
+def play(client: httpx.Client, invitation: str) -> list[int]:
     """Begin a game and make some attempts in it; return the statuses."""
-    begun = client.post("/api/play/games", json={"rule": f"puzzle-{1 + number % 30}"})
-    answers = [begun.status_code]
-    key, view = begun.json()["key"], begun.json()["game"]["view"]
+    client.cookies.clear()
+    game, answers = begin(client, invitation), []
+    view = client.get(f"/api{game}").json()["view"]
     for n in range(N_MOVES):
         body = {"cell": view["pieces"][0]["cell"], "bucket": n % 4}
-        answer = client.post(f"/api/play/games/{key}/attempts", json=body)
+        answer = client.post(f"/api{game}/attempts", json=body)
         answers.append(answer.status_code)
         view = answer.json()["view"]
     return answers
@@ -46,23 +47,26 @@ def play(client: httpx.Client, number: int) -> list[int]:
 
 def check(found: list[list[int]], database: Database) -> None:
     """Every attempt was answered, and kept."""
-    assert found == [[201, *[200] * N_MOVES]] * len(found)
+    assert found == [[200] * N_MOVES] * len(found)
     with database.reading() as session:
         assert session.scalar(select(func.count()).select_from(PlayAttempt)) == len(found) * N_MOVES
 
 
 @on_sqlite
 def test_several_play_at_once_and_every_attempt_is_kept(client, database):
+    invitation = invite(database, "clockwise")
     with ThreadPoolExecutor(8) as people:
-        check(list(people.map(lambda k: play(client, k), range(8))), database)
+        check(list(people.map(lambda _: play(client, invitation), range(8))), database)
 
 
 @on_sqlite
 @pytest.mark.full
 def test_a_crowd_plays_at_once_and_every_attempt_is_kept(server, database):
-    def own_client(number: int) -> list[int]:
+    invitation = invite(database, "clockwise")
+
+    def own_client(_: int) -> list[int]:
         with httpx.Client(base_url=server.url, timeout=60) as client:
-            return play(client, number)
+            return play(client, invitation)
 
     with ThreadPoolExecutor(N_PEOPLE) as people:
         check(list(people.map(own_client, range(N_PEOPLE))), database)

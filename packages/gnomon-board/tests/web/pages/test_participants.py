@@ -10,15 +10,9 @@ import pytest
 from sqlalchemy import select
 
 from app_client import AppClient
-from gnomon_board.schema import PlayAttempt, StudyAnswer, StudyAssignment, now
-from gnomon_board.studies import (
-    StudyPlan,
-    check_plan,
-    make_study,
-    personal_links,
-    study_named,
-    write_study,
-)
+from gnomon_board.schema import PlayAttempt, Study, StudyAnswer, StudyAssignment, now
+from gnomon_board.studies import StudyPlan, make_study, write_study
+from gnomon_board.studies.plan_check import check_plan
 from gohr import verify
 from submitted import bearer
 
@@ -187,11 +181,11 @@ def test_the_same_browser_continues_and_is_asked_for_nothing_twice(client, study
     assert client.post(f"/api{first}/go-on").json()["address"] == game
     assert client.get(f"/api{game}").json()["guess_due"] is True
     with database.writing() as session:
-        study_named(session, "pilot").closes_at = now()
+        session.scalars(select(Study)).one().closes_at = now()
     assert client.get(f"{study}?PID=abc").headers["location"] == first
     assert client.get(f"{study}?PID=other").status_code == 403
     with database.writing() as session:
-        study_named(session, "pilot").closes_at = None
+        session.scalars(select(Study)).one().closes_at = None
     assert client.get(f"{study}?PID=other").status_code == 200, "two people may share a browser"
     assert join(client, study, "?PID=other") != first
     with database.reading() as session:
@@ -223,19 +217,6 @@ def test_without_an_identifier_the_page_offers_to_continue(client, study):
     assert "Take part" in page.text
     assert join(client, study, "") != player
     client.post(f"/api{player}/leave")
-
-
-def test_a_personal_link_begins_with_the_consent(client, study, database):
-    with database.writing() as session:
-        made = personal_links(session, study_named(session, "pilot"), 2)
-    (name, key), _ = made
-    player = f"/players/{key}"
-    assert name == "pilot-0001"
-    assert where(client, player) == "consent"
-    assert client.post(f"/api{player}/go-on").status_code == 409
-    assert step(client, player, "consent").status_code == 409
-    step(client, player, "consent", agree="yes")
-    assert where(client, player) == "instructions"
 
 
 def test_who_fails_the_quiz_is_screened_out_and_takes_no_place(client, study, database):
@@ -327,8 +308,7 @@ def test_who_is_who_leaves_the_server_only_when_asked_for(client, study, databas
     play_out(client, client.post(f"/api{player}/go-on").json()["address"])
     for name, asked in (("without", False), ("with", True)):
         with database.reading() as session:
-            found = study_named(session, "pilot")
-            paths = write_study(session, found, tmp_path / name, identifiers=asked)
+            paths = write_study(session, "pilot", tmp_path / name, identifiers=asked)
         files = [path for path in paths if path.is_file()]
         told = b"".join(path.read_bytes() for path in files if path.suffix in (".csv", ".json"))
         assert (b"abc" in told) is asked
@@ -347,7 +327,7 @@ def test_texts_that_look_like_formulas_are_no_formulas_in_csv(
     formula = '=HYPERLINK("http://x.example","-1")'
     client.post(f"/api{game}/guess", json={"guess": f"{formula}\r\nor so", "confidence": 5})
     with database.reading() as session:
-        write_study(session, study_named(session, "pilot"), tmp_path)
+        write_study(session, "pilot", tmp_path)
     table = pl.read_csv(tmp_path / "answers.csv")
     assert table["text"].to_list() == ["y", f"'{formula}\nor so"]
     codebook = pl.read_csv(tmp_path / "codebook.csv")

@@ -31,9 +31,6 @@ PAGES = [
     "/account",
     "/submit",
     "/submit?entry=11",
-    "/play",
-    "/play?rule=puzzle-7",
-    "/play?season=spring-2026&rule=clockwise",
 ]
 
 

@@ -12,6 +12,7 @@ from gnomon_board import create_app
 from gnomon_board.database import Database
 from gnomon_board.schema import Account, AuditRecord, Entry, Season, SeasonRule, Submission
 from gnomon_board.web import COOKIE, CSRF_HEADER
+from playing import begin, invite
 from populated_board import copied
 from small_season import make_account
 
@@ -91,7 +92,7 @@ def test_every_text_is_escaped(evil, path):
 
 
 def test_errors_repeat_what_was_asked_as_text(lively):
-    answer = lively.get("/play?rule=%3Cscript%3Ealert(1)", headers={"Accept": "text/html"})
+    answer = lively.get("/seasons/%3Cscript%3Ealert(1)", headers={"Accept": "text/html"})
     assert answer.status_code in (404, 422)
     assert "<script>alert" not in answer.text
 
@@ -109,7 +110,7 @@ def test_a_link_leads_to_the_web_and_nowhere_else(client, season, token):
 
 
 def test_every_answer_forbids_what_is_not_ours(lively):
-    for path in ("/", "/seasons/spring-2026", "/play", "/static/board.css", "/seasons/none"):
+    for path in ("/", "/seasons/spring-2026", "/static/board.css", "/seasons/none"):
         policy = lively.get(path).headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
@@ -156,15 +157,15 @@ def test_a_browser_is_not_signed_out_by_a_foreign_page(admin):
     assert admin.get("/api/tokens").status_code == 200
 
 
-def test_json_from_a_foreign_page_is_refused_too(admin):
+def test_json_from_a_foreign_page_is_refused_too(admin, admin_settings):
+    database = Database(admin_settings.database)
+    invitation = invite(database, "clockwise")
+    database.close()
+    assert admin.post(f"/api{invitation}", json={"agree": True}).status_code == 403
+    with AppClient(create_app(admin_settings)) as player:
+        game = begin(player, invitation)
     body = {"cell": 1, "bucket": 0}
-    begun = admin.post(
-        "/api/play/games",
-        json={"rule": "clockwise"},
-        headers={"X-CSRF-Token": csrf_of(admin, "/account")},
-    )
-    key = begun.json()["key"]
-    assert admin.post(f"/api/play/games/{key}/attempts", json=body).status_code == 403
+    assert admin.post(f"/api{game}/attempts", json=body).status_code == 403
 
 
 @pytest.mark.parametrize(("path", "form"), FORMS)

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-
-from gnomon.errors import UnknownNameError
+from typing import Literal
 
 #: Shapes that a page can draw.
 DRAWN_SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
@@ -20,31 +19,11 @@ COLOR_CODES: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 
 
-@cache
-def available_languages() -> tuple[str, ...]:
-    """Return the available languages.
-
-    Examples
-    --------
-    >>> available_languages()
-    ('de', 'en')
-    """
-    files = resources.files(__name__).iterdir()
-    return tuple(sorted(f.name.removesuffix(".toml") for f in files if f.name.endswith(".toml")))
+Language = Literal["de", "en"]
 
 
 @cache
 def texts(language: str) -> Mapping[str, str]:
-    """Return the texts of a language by name.
-
-    Raises UnknownNameError: there is no file of this language.
-
-    Examples
-    --------
-    >>> texts("de")["RED"]
-    'rot'
-    """
-    if language not in available_languages():
-        raise UnknownNameError("language", language, available_languages())
+    """Return the texts of a language, by name."""
     text = resources.files(__name__).joinpath(f"{language}.toml").read_text(encoding="utf-8")
     return MappingProxyType(tomllib.loads(text))

@@ -14,8 +14,10 @@ pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 from inspect_ai import eval as evaluate
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
+from gohr import make_learner, play
 from gohr.experiments import RuleEntry
-from gohr.induction import evidence, ideal_conclusion, plan_of, read_outcomes, trial_boards
+from gohr.game import BoardSpec
+from gohr.induction import evidence, ideal_conclusion, read_outcomes, trial_boards
 from gohr.integrations.rule_learning import rule_learning
 
 # What Inspect and its own dependencies warn of is not ours.
@@ -29,10 +31,15 @@ def answered(words="", rule="", plans=()):
     )
 
 
+def plan_of(rule, board):
+    perfect = make_learner("rule_player", BoardSpec())
+    return play(board[None], perfect, rule.rule_set).actions.tolist()
+
+
 def knows(sample, _):
     """Answer with the hidden rule and plans that follow it."""
     rule = hidden(sample)
-    plans = [plan_of(rule.rule_set, board) for board in boards_of(sample)]
+    plans = [plan_of(rule, board) for board in boards_of(sample)]
     return answered("I know.", rule.text, plans)
 
 
@@ -46,7 +53,7 @@ def infers(sample, _):
 
 def plans_too_long(sample, _):
     rule = hidden(sample)
-    plans = [plan_of(rule.rule_set, board) for board in boards_of(sample)]
+    plans = [plan_of(rule, board) for board in boards_of(sample)]
     return answered("", "(*,*,*,*,0)", [[*plan, plan[-1]] for plan in plans[:4]])
 
 

@@ -3,9 +3,9 @@
 An :class:`ExperimentConfig` names rules and learners; :func:`load_experiment` loads those that come
 with the package. :func:`run` plays every trial into a :class:`RunFolder`, which keeps every
 attempt, and returns a :class:`RunSummary`; :func:`status` reports the progress of a run. From the
-attempts :func:`score` makes a table of scores, by any of the `METRICS`; :func:`statements` scores
-rules that were stated. :func:`verify` replays every attempt, also of a run that a leaderboard
-assigned. Transcripts of people are read by :mod:`gohr.people`.
+attempts :func:`score` makes a table of scores, by any of the `METRICS`. :func:`verify` replays
+every attempt, also of a run that a leaderboard assigned. Transcripts of people are read by
+:mod:`gohr.people`.
 
 A run can be used wherever a path can: ``gohr.report(run(config, "out"))``.
 

@@ -38,11 +38,6 @@ from .runner import Progress as Progress
 from .runner import RunSummary as RunSummary
 from .runner import run as run
 from .scores import score as score
-from .stated_rules import Statement as Statement
-from .stated_rules import Statements as Statements
-from .stated_rules import agreement as agreement
-from .stated_rules import description_length as description_length
-from .stated_rules import statements as statements
 from .store import TrialRecord as TrialRecord
 from .trial import Trial as Trial
 from .trial import trials_of as trials_of
@@ -68,8 +63,6 @@ __all__ = [
     "RunFolder",
     "RunStatus",
     "RunSummary",
-    "Statement",
-    "Statements",
     "Suite",
     "TagEffect",
     "TagEffects",
@@ -78,7 +71,6 @@ __all__ = [
     "TrialRecord",
     "Trials",
     "Verdict",
-    "agreement",
     "attempt_bytes",
     "attempt_columns",
     "attempts_of",
@@ -86,7 +78,6 @@ __all__ = [
     "available_suites",
     "compare_trials",
     "content_hash",
-    "description_length",
     "elements",
     "episode_errors",
     "held_out_rules",
@@ -97,7 +88,6 @@ __all__ = [
     "score",
     "score_trial",
     "season_board_spec",
-    "statements",
     "status",
     "suites_of",
     "tag_effects",

@@ -1,24 +1,31 @@
-"""Conclusions about a hidden rule: plans for test boards, and a statement of the rule; graded."""
+"""Conclusions about a hidden rule: plans for test boards and a statement of the rule, graded.
+
+Learners conclude as they would play, and an ideal observer from the rules that are still possible.
+"""
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.results import FieldRecord
-from gohr.experiments.stated_rules import read_statement
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec, draw_boards
+from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
 from gohr.game.equivalence import equivalent
-from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, STALEMATE
-from gohr.game.reference import ReferenceGame
+from gohr.game.outcomes import ACCEPTED, STALEMATE
 from gohr.induction.conditions import RandomTester
-from gohr.playing import Observation, Transition, TrialLog, play, replay
+from gohr.induction.statements import foretells, read_statement
+from gohr.learners import Ideal, Learner
+from gohr.playing import Observation, Transition, TrialInPlay, TrialLog, play, replay
+from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
+
+_Codes: TypeAlias = npt.NDArray[np.uint8]
 
 #: The attempts proposed for a board, ``4 * cell + bucket`` each; None if there is no plan.
 Plan: TypeAlias = Sequence[int] | None
@@ -100,7 +107,7 @@ class Grade(FieldRecord):
 def grade(
     conclusion: Conclusion,
     rule: RuleSet,
-    boards: npt.NDArray[np.uint8],
+    boards: _Codes,
     log: TrialLog,
     *,
     board_spec: BoardSpec = DEFAULT_SPEC,
@@ -129,95 +136,52 @@ def grade(
     Examples
     --------
     >>> import gohr
-    >>> rule = gohr.load_rule("nearby")
-    >>> rng = np.random.default_rng(0)
-    >>> boards = gohr.draw_boards(2, rng=rng)
-    >>> log = gohr.play(boards, gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng), rule)
-    >>> plan = plan_of(rule, boards[0])
-    >>> found = grade(Conclusion((plan,), "(*,*,*,*,Nearby)"), rule, boards, log)
+    >>> rule, boards = gohr.load_rule("nearby"), gohr.draw_boards(2)
+    >>> log = gohr.play(boards, gohr.make_learner("uniform", gohr.BoardSpec()), rule)
+    >>> found = grade(Conclusion((), "(*,*,*,*,Nearby)"), rule, boards, log)
     >>> found.n_solved, found.states_rule, found.foretells
-    (1, 1.0, 1.0)
+    (0, 1.0, 1.0)
     """
     plans = [*conclusion.plans[: len(boards)], *[None] * (len(boards) - len(conclusion.plans))]
+    asked = list(zip(plans, boards, strict=True))
+    solved = sum(_clears(plan, board, rule, board_spec) for plan, board in asked)
     runs = [
-        accepted_run(plan, board, rule, board_spec)
-        for plan, board in zip(plans, boards, strict=True)
+        _accepted_run(plan, board, rule, board_spec) / np.count_nonzero(board)
+        for plan, board in asked
     ]
-    n_pieces = np.count_nonzero(boards, axis=1).tolist()
-    solved = [
-        plan is not None and len(plan) == run == n
-        for plan, run, n in zip(plans, runs, n_pieces, strict=True)
-    ]
-    prefix = float(np.mean([run / n for run, n in zip(runs, n_pieces, strict=True)]))
-    stated = _stated(conclusion, rule, plans, boards, log, board_spec, seed)
-    return Grade(len(boards), sum(solved), prefix, *stated)
-
-
-def _stated(
-    conclusion: Conclusion,
-    rule: RuleSet,
-    plans: Sequence[Plan],
-    boards: npt.NDArray[np.uint8],
-    log: TrialLog,
-    spec: BoardSpec,
-    seed: int,
-) -> tuple[float, float, float, float, float]:
+    done = len(boards), solved, float(np.mean(runs))
     if conclusion.statement is None:
-        return (math.nan,) * 5
+        return Grade(*done, *(math.nan,) * 5)
     stated, _ = read_statement(conclusion.statement)
     if stated is None:
-        return 0.0, 0.0, 0.0, math.nan, math.nan
-    same = float(bool(equivalent(rule, stated, spec)))
+        return Grade(*done, 0.0, 0.0, 0.0, math.nan, math.nan)
     rng = np.random.default_rng(seed)
-    random_boards = draw_boards(_N_RANDOM, spec, rng=rng)
-    others = play(random_boards, RandomTester(rng), rule, board_spec=spec)
-    own = [
-        plan is not None
-        and len(plan) == accepted_run(plan, board, stated, spec) == np.count_nonzero(board)
-        for plan, board in zip(plans, boards, strict=True)
-    ]
-    seen, random = (foretells(stated, one, board_spec=spec) for one in (log, others))
-    alone = play(random_boards, _FirstPermitted(), stated, board_spec=spec)
-    return same, seen, random, float(np.mean(own)), float((alone.finish == STALEMATE).mean())
+    drawn = draw_boards(_N_RANDOM, board_spec, rng=rng)
+    others = play(drawn, RandomTester(rng), rule, board_spec=board_spec)
+    alone = play(drawn, _FirstPermitted(), stated, board_spec=board_spec)
+    return Grade(
+        *done,
+        states_rule=float(bool(equivalent(rule, stated, board_spec))),
+        foretells=foretells(stated, log, board_spec=board_spec),
+        foretells_random=foretells(stated, others, board_spec=board_spec),
+        self_consistent=float(np.mean([_clears(*one, stated, board_spec) for one in asked])),
+        stuck=float((alone.finish == STALEMATE).mean()),
+    )
 
 
-def accepted_run(
-    plan: Plan, board: npt.NDArray[np.uint8], rule: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC
-) -> int:
-    """Return the number of attempts of a plan that are accepted before its first error.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> board = np.eye(1, 36, 7, dtype=np.uint8)[0]
-    >>> accepted_run([4 * 7 + 1], board, gohr.parse("(*,*,*,*,1)"))
-    1
-    """
+def _accepted_run(plan: Plan, board: _Codes, rule: RuleSet, spec: BoardSpec) -> int:
+    """Return the number of attempts of a plan that are accepted before its first error."""
     if not plan or not all(0 <= action < N_CELLS * N_BUCKETS for action in plan):
         return 0
-    made = replay(
-        board[None], np.array([len(plan)]), np.array(plan), rule, board_spec=board_spec
-    ).outcomes
-    errors = np.flatnonzero(made != ACCEPTED)
-    return int(errors[0]) if len(errors) else len(made)
+    rows = np.array([len(plan)]), np.array(plan)
+    errors = np.flatnonzero(replay(board[None], *rows, rule, board_spec=spec).outcomes != ACCEPTED)
+    return int(errors[0]) if len(errors) else len(plan)
 
 
-def plan_of(
-    rule: RuleSet, board: npt.NDArray[np.uint8], board_spec: BoardSpec = DEFAULT_SPEC
-) -> list[int]:
-    """Return a plan that clears a board under a rule, as far as the rule gets.
-
-    Of the attempts that the rule accepts, the first is taken each time.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> board = np.eye(1, 36, 7, dtype=np.uint8)[0]
-    >>> plan_of(gohr.parse("(*,*,*,*,1)"), board)
-    [29]
-    """
-    log = play(board[None], _FirstPermitted(), rule, board_spec=board_spec)
-    return [int(action) for action in log.actions]
+def _clears(plan: Plan, board: _Codes, rule: RuleSet, spec: BoardSpec) -> bool:
+    """Return whether a plan clears a board without an error, and has no further attempts."""
+    n = int(np.count_nonzero(board))
+    return plan is not None and len(plan) == n == _accepted_run(plan, board, rule, spec)
 
 
 class _FirstPermitted:
@@ -233,56 +197,83 @@ class _FirstPermitted:
         """Learn nothing."""
 
 
-def foretells(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> float:
-    """Return the share of the replies of a trial that a stated rule predicts.
-
-    Each attempt is put to the stated rule on the true board, with the memory of the moves that
-    were really accepted before: accepted, denied or immovable must be the reply. A move that was
-    accepted is carried out in any case, and where the stated rule would have refused it, none of
-    its counters runs down. So one wrong prediction does not make the following ones wrong.
+def ideal_conclusion(
+    log: TrialLog, boards: _Codes, *, board_spec: BoardSpec = DEFAULT_SPEC
+) -> Conclusion | None:
+    """Return what an ideal observer concludes from evidence: its most probable rule, and its plans.
 
     Parameters
     ----------
-    stated : RuleSet
     log : TrialLog
-        Any player's trial on the hidden rule. Attempts on empty cells, and after the end of a
-        board, are not counted.
+        The evidence.
+    boards : numpy.ndarray of uint8, shape (n_boards, 36)
+        The test boards.
     board_spec : BoardSpec
+        At most four shapes and four colours in the palettes.
 
     Returns
     -------
-    float
-        From 0 to 1; NaN if there are no attempts.
+    Conclusion or None
+        None if no rule of the observer's space (:class:`gohr.learners.Ideal`) agrees with the
+        evidence.
 
     Examples
     --------
     >>> import gohr
-    >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
-    >>> boards = gohr.draw_boards(3, rng=rng)
-    >>> log = gohr.play(boards, gohr.make_learner("frugal", gohr.BoardSpec(), rng=rng), rule)
-    >>> foretells(rule, log), foretells(gohr.load_rule("anything-goes"), log) < 0.5
-    (1.0, True)
+    >>> rule, boards = gohr.parse("(*,*,*,*,1)"), gohr.draw_boards(3)
+    >>> log = gohr.play(boards, gohr.make_learner("frugal", gohr.BoardSpec()), rule)
+    >>> {action % 4 for action in ideal_conclusion(log, boards).plans[0]}
+    {1}
     """
-    n_right = n = row = 0
-    for board, n_attempts in zip(log.boards, log.n_attempts.tolist(), strict=True):
-        game = ReferenceGame(stated, Board.from_codes(board.tolist(), board_spec))
-        at = {piece.pos - 1: piece.id for piece in game.pieces}
-        movable = game.legal_moves()
-        for action, outcome in zip(
-            log.actions[row : row + n_attempts].tolist(),
-            log.outcomes[row : row + n_attempts].tolist(),
-            strict=True,
-        ):
-            if outcome not in (ACCEPTED, DENIED, IMMOVABLE):
-                continue
-            cell, bucket = divmod(action, N_BUCKETS)
-            if (at[cell], bucket) in movable:
-                foretold = ACCEPTED
-            else:
-                foretold = DENIED if any(i == at[cell] for i, _ in movable) else IMMOVABLE
-            n, n_right = n + 1, n_right + (foretold == outcome)
-            if outcome == ACCEPTED:
-                game.follow(at[cell], bucket)
-                movable = game.legal_moves()
-        row += n_attempts
-    return n_right / n if n else math.nan
+    belief = Ideal(board_spec).belief
+    for row, _, over in belief.follow(log):
+        action, outcome = int(log.actions[row]), int(log.outcomes[row])
+        belief.update(action=action, outcome=outcome, over=over)
+    if not len(belief.alive):
+        return None
+    [(likeliest, _)] = belief.likeliest(1)
+    rule = parse(likeliest.text)
+    plans = [
+        play(board[None], _FirstPermitted(), rule, board_spec=board_spec).actions
+        for board in boards
+    ]
+    text = str(replace(rule, description=())).strip()
+    return Conclusion(tuple(tuple(plan.tolist()) for plan in plans), text)
+
+
+def learner_conclusion(
+    learner: Learner, rule: RuleSet, log: TrialLog, boards: _Codes, *, shown: bool
+) -> Conclusion:
+    """Return the plans of a learner: what it would attempt, if each attempt were accepted.
+
+    It is at the start of its trial and observes the evidence first, if it is ``shown``; else it
+    made these attempts itself.
+    """
+    if isinstance(learner, Ideal):
+        found = ideal_conclusion(log, boards, board_spec=learner.board_spec)
+        return found or Conclusion((None,) * len(boards))
+    row = 0
+    for board, n in zip(log.boards, log.n_attempts.tolist() if shown else (), strict=shown):
+        if n:
+            trial = TrialInPlay(board[None], rule, horizon=n, board_spec=learner.board_spec)
+        for action in log.actions[row : (row := row + n)].tolist():
+            learner.act(trial.observation)  # it is asked, as in its own play, and not heard
+            learner.observe(trial.attempt(action))
+    return Conclusion(tuple(_plan(copy.deepcopy(learner), board) for board in boards))
+
+
+def _plan(learner: Learner, board: _Codes) -> list[int]:
+    """Return the attempts of a learner that gets no replies, as if each were accepted."""
+    codes, last, plan = board.copy(), (0, 0, 0), []
+    n_colors = len(learner.board_spec.color_palette)
+    while codes.any():
+        mask = np.repeat(codes > 0, N_BUCKETS).astype(np.int8)
+        action = int(learner.act(Observation(codes.copy(), *last, mask)))
+        cell, bucket = divmod(action, N_BUCKETS)
+        plan.append(action)
+        if not codes[cell]:  # an empty cell: the plan fails here
+            break
+        shape, color = divmod(int(codes[cell]) - 1, n_colors)
+        last = shape + 1, color + 1, bucket + 1
+        codes[cell] = 0
+    return plan

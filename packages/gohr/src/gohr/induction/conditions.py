@@ -135,13 +135,13 @@ def evidence(
         raise ValueError(f"n_boards: expected at least 1, found {n_boards}")
     if isinstance(source, TrialLog):
         replay_log(source, rule.rule_set, board_spec=board_spec)
-        log = first_boards(source, n_boards)
+        log = _first_boards(source, n_boards)
     else:
         check_word("source", source, get_args(Kind))
         log = _tested(rule, source, n_boards, trial, seed, board_spec)
     if not with_streak:
         max_attempts = min(_without_streak(log), max_attempts or len(log.actions))
-    return log if max_attempts is None else first_attempts(log, max_attempts)
+    return log if max_attempts is None else _first_attempts(log, max_attempts)
 
 
 def _tested(
@@ -223,12 +223,12 @@ def _refusals_before_success(log: TrialLog) -> TrialLog:
     return TrialLog(log.boards[some], counts[some], log.actions[rows], log.outcomes[rows], finish)
 
 
-def first_boards(log: TrialLog, n: int) -> TrialLog:
+def _first_boards(log: TrialLog, n: int) -> TrialLog:
     """Return the first boards of a trial, with their attempts."""
     return _cut(log, log.n_attempts[:n], log.finish[:n])
 
 
-def first_attempts(log: TrialLog, n: int) -> TrialLog:
+def _first_attempts(log: TrialLog, n: int) -> TrialLog:
     """Return the first attempts of a trial; the last board may be cut, and is then in progress."""
     if n < 1:
         raise ValueError(f"max_attempts: expected at least 1, found {n}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -117,11 +117,6 @@ class Solved(FieldRecord):
         Median number of attempts before that, infinite if fewer than half mastered the rule.
     n_rules, n : int
         Number of rules, and of outcomes.
-
-    Examples
-    --------
-    >>> Solved("m", "random", "all", 5, 0.4, 0.2, 0.6, 0.5, 0.0, 0.7, math.nan, math.nan, 8, 80).n
-    80
     """
 
     player: str
@@ -156,11 +151,6 @@ class Loss(FieldRecord):
         Mean share of the test boards, with its 95 % interval over rules as clusters.
     n_rules, n : int
         Number of rules, and of outcomes. Rules outside the observer's space are left out.
-
-    Examples
-    --------
-    >>> Loss("m", "own", "poor tests", 0.1, 0.05, 0.15, 32, 320).cause
-    'poor tests'
     """
 
     player: str
@@ -219,17 +209,17 @@ class Induction(Results[Outcome]):
             known = [one for one in rows if not math.isnan(one.ideal_on_same + one.ideal_on_own)]
             if not known:
                 continue
-            n_rules = len({one.rule for one in known})
             solved, same, best = (
                 [getattr(one, name) for one in known]
                 for name in ("solved", "ideal_on_same", "ideal_on_own")
             )
             parts = {
-                "little evidence": _complement(_mean_of(best, known)),
-                "poor tests": _difference(best, same, known),
-                "poor inference": _difference(same, solved, known),
-                "all": _complement(_mean_of(solved, known)),
+                "little evidence": _complement(_over_rules(known, best)),
+                "poor tests": _over_rules(known, best, same),
+                "poor inference": _over_rules(known, same, solved),
+                "all": _complement(_over_rules(known, solved)),
             }
+            n_rules = len({one.rule for one in known})
             found += [
                 Loss(player, tester, cause, *values, n_rules, len(known))
                 for cause, values in parts.items()
@@ -242,21 +232,13 @@ class Induction(Results[Outcome]):
         An item is a rule, trial, tester and number of boards; its cluster is the rule, its score
         the share of test boards solved. Published outcomes are items of their own.
         """
-        from gnomon import ScoreTable
-
-        rows = [
-            {
-                "algorithm": one.player,
-                "task": f"{one.rule}/{one.trial}/{one.tester}/{one.n_boards}"
-                + ("" if one.n_attempts else f"/{one.player}"),
-                "run": "0",
-                "score": one.solved,
-                "rule": one.rule,
-            }
-            for one in self
-            if one.n_tests
+        tested = [one for one in self if one.n_tests]
+        tasks = [
+            f"{one.rule}/{one.trial}/{one.tester}/{one.n_boards}"
+            + ("" if one.n_attempts else f"/{one.player}")
+            for one in tested
         ]
-        return ScoreTable(rows, metric="test boards solved", units="items", cluster="rule")
+        return _items([one.player for one in tested], tasks, [x.solved for x in tested], tested)
 
     def ranking(self) -> Ranking | None:
         """Rank the players by the test boards that they solve (:func:`gnomon.rank`).
@@ -273,22 +255,16 @@ class Induction(Results[Outcome]):
 
     def sentences(self) -> tuple[str, ...]:
         """Return what the outcomes say: boards solved, and the largest cause of failure."""
-        said = []
-        largest: dict[tuple[str, str], Loss] = {}
-        for loss in self.losses():
-            key = loss.player, loss.tester
-            if loss.cause != "all" and (key not in largest or loss.value > largest[key].value):
-                largest[key] = loss
+        said, causes = [], [loss for loss in self.losses() if loss.cause != "all"]
         for (player, tester), rows in _by(self, "player", "tester"):
-            tested = [one for one in rows if one.n_tests]
-            if not tested:
+            if not any(one.n_tests for one in rows):
                 continue
-            solved = _mean([one.solved for one in tested])
-            share = f"{100 * solved:.0f} % of the test boards"
+            share = f"{100 * _mean([one.solved for one in rows]):.0f} % of the test boards"
             text = f"{player} solves {share} ({tester} evidence)"
-            cause = largest.get((player, tester))
-            if cause is not None and cause.value > 0:
-                text += f"; it loses most by {cause.cause}, {100 * cause.value:.0f} %"
+            own = [loss for loss in causes if (loss.player, loss.tester) == (player, tester)]
+            largest = max(own, key=lambda loss: loss.value, default=None)
+            if largest is not None and largest.value > 0:
+                text += f"; it loses most by {largest.cause}, {100 * largest.value:.0f} %"
             said.append(f"{text}.")
         return tuple(said)
 
@@ -313,7 +289,7 @@ def _solved(player: str, tester: str, group: str, n_boards: int, rows: list[Outc
     m_star = np.array([one.m_star for one in rows])
     own = m_star[~np.isnan(m_star)]
     tested = [one for one in rows if one.n_tests]
-    value, low, high = _mean_of([one.solved for one in tested], tested)
+    value, low, high = _over_rules(tested, [one.solved for one in tested])
     return Solved(
         player,
         tester,
@@ -342,41 +318,39 @@ def _complement(share: tuple[float, float, float]) -> tuple[float, float, float]
     return 1 - value, 1 - high, 1 - low
 
 
-def _items(columns: Mapping[str, list[float]], rows: list[Outcome]) -> ScoreTable:
-    """Return shares as items of models, with the rules as clusters."""
+def _items(
+    players: list[str], tasks: list[str], scores: list[float], rows: list[Outcome]
+) -> ScoreTable:
+    """Return shares as items, with the rules as clusters."""
     from gnomon import ScoreTable
 
-    return ScoreTable(
-        {
-            "algorithm": [name for name in columns for _ in rows],
-            "task": [str(k) for k in range(len(rows))] * len(columns),
-            "run": ["0"] * (len(columns) * len(rows)),
-            "score": [value for values in columns.values() for value in values],
-            "rule": [one.rule for one in rows] * len(columns),
-        },
-        metric="test boards solved",
-        units="items",
-        cluster="rule",
+    columns = {
+        "algorithm": players,
+        "task": tasks,
+        "run": ["0"] * len(rows),
+        "score": scores,
+        "rule": [one.rule for one in rows],
+    }
+    return ScoreTable(columns, metric="test boards solved", units="items", cluster="rule")
+
+
+def _over_rules(rows: list[Outcome], *shares: list[float]) -> tuple[float, float, float]:
+    """Return the mean of shares, or a mean minus another one, with its interval over the rules."""
+    import gnomon
+
+    if len({one.rule for one in rows}) < 2:
+        value, *minus = map(_mean, shares)
+        return value - sum(minus), math.nan, math.nan
+    names = ["a", "b"][: len(shares)]
+    table = _items(
+        [name for name in names for _ in rows],
+        [str(k) for k in range(len(rows))] * len(names),
+        [share for one in shares for share in one],
+        rows * len(names),
     )
-
-
-def _mean_of(values: list[float], rows: list[Outcome]) -> tuple[float, float, float]:
-    """Return the mean of values and its interval over the rules."""
-    import gnomon
-
-    if len({one.rule for one in rows}) < 2:
-        return _mean(values), math.nan, math.nan
     with noted():  # that few rules, or equal outcomes, make an interval wide
-        [found] = gnomon.estimate(_items({"player": values}, rows), "mean")
-    return found.value, found.low, found.high
-
-
-def _difference(a: list[float], b: list[float], rows: list[Outcome]) -> tuple[float, float, float]:
-    """Return the mean difference a minus b and its interval over the rules."""
-    import gnomon
-
-    if len({one.rule for one in rows}) < 2:
-        return float(np.mean(a) - np.mean(b)), math.nan, math.nan
-    with noted():
-        [found] = gnomon.compare(_items({"a": a, "b": b}, rows), "a", "b", "mean")
-    return found.value, found.low, found.high
+        if len(shares) == 1:
+            [found] = gnomon.estimate(table, "mean")
+            return found.value, found.low, found.high
+        [pair] = gnomon.compare(table, "a", "b", "mean")
+    return pair.value, pair.low, pair.high

@@ -30,10 +30,10 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.metrics import score_trial
-from gohr.experiments.stated_rules import read_statement
 from gohr.experiments.trial import Trial, trials_of
 from gohr.game.board import BoardSpec
 from gohr.game.equivalence import equivalent
+from gohr.induction.statements import read_statement
 from gohr.integrations.prompt import AnswerForm, ObservationForm
 from gohr.integrations.trial_in_words import Mode, TrialInWords, Turn
 from gohr.playing import TrialInPlay, TrialLog

@@ -21,8 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from reproduction.gohr import GROUPS, READINGS, SKEWED, Claims, Curves, claims_of, curves_of, shares
 
 import gohr
-from gnomon.plot import new_drawing
-from gnomon.plot.style import FULL_WIDTH, INK, SERIES, SIZE, dress, svg_text
+from gnomon.plot.style import FULL_WIDTH, INK, SERIES, SIZE, dress, new_drawing, svg_text
 from gnomon.stats import median_interval
 
 HERE = Path(__file__).parent

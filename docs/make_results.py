@@ -18,8 +18,8 @@ from matplotlib.patches import Rectangle
 from gnomon.distillation import PaperProcedure, distill, nested_error, prepare
 from gnomon.distillation.distilled import Distilled
 from gnomon.distillation.validation import HeldOut
-from gnomon.plot import Figure, new_drawing
-from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, SERIES, SIZE, dress
+from gnomon.plot import Figure
+from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, SERIES, SIZE, dress, new_drawing
 from gnomon.ranking import Ranking, rank
 from gnomon.scores import ScoreTable, load_scores, measured_provenance
 from gnomon.stats import estimate

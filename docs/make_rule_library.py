@@ -19,8 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Polygon, Rectangle
 
-from gnomon.plot import new_drawing
-from gnomon.plot.style import FULL_WIDTH, INK, SERIES, SIZE, svg_text
+from gnomon.plot.style import FULL_WIDTH, INK, SERIES, SIZE, new_drawing, svg_text
 from gnomon.scores import load_scores
 from gohr.experiments import Trials, compare_trials
 from gohr.experiments.rule_elements import bracketed

@@ -44,6 +44,8 @@ PLAIN = {
     "gnomon.cli",
     "gnomon.compat.rliable",
     "gnomon.distillation.atari",
+    "gnomon.plot.labels",
+    "gnomon.plot.style",
     "gohr.errors",
     "gohr.child_process",
     "gohr.cli",
@@ -58,8 +60,6 @@ PLAIN = {
 }
 #: What tests may import from behind the doors, and why.
 EXCEPTIONS: dict[str, str] = {
-    "gnomon.plot.labels": "places and lines of labels, for any names",
-    "gnomon.plot.style": "labels of ticks, for any numbers",
     "gnomon.scores.datasets": "a data set of a test, fetched from a folder",
     "gnomon.scores.readers.registry": "readers added as an installed package would add them",
     "gnomon_board.database": "sessions on SQLite and PostgreSQL, and one more migration",

@@ -36,6 +36,23 @@ def p_value(p: float, equal: str = "") -> str:
     return f"{equal}{p:.{digits}f}"
 
 
+def number(value: float) -> str:
+    """Return a number as a reader wants it: three digits or so, thousands apart, or words.
+
+    Examples
+    --------
+    >>> [number(x) for x in (1234.5, 56.78, 0.1234, 0.0, float("inf"), float("nan"))]
+    ['1,234', '56.8', '0.123', '0', 'not reached', 'not estimable']
+    """
+    if math.isnan(value):
+        return "not estimable"
+    if math.isinf(value):
+        return "not reached"
+    if value == round(value) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
 def percent(share: float) -> str:
     """Return a share as sentences print it."""
     return f"{100.0 * share:.4g} %"

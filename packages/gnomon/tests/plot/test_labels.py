@@ -1,11 +1,10 @@
 """Names on several lines, and legends."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.plot import new_drawing
 from gnomon.plot.labels import in_lines, name_series
+from gnomon.plot.style import new_drawing
 
 
 @given(st.text("ab -_=,.", max_size=120), st.integers(4, 30), st.integers(1, 4))
@@ -28,17 +27,14 @@ def test_words_stay_whole_if_they_fit():
     assert in_lines("x" * 90 + "end", 10).endswith("end")
 
 
-@pytest.mark.parametrize(("n", "beside"), [(7, False), (8, True)])
-def test_many_names_stand_beside_the_axes(n, beside):
+def test_names_stand_beside_the_axes():
     drawing = new_drawing(6, 3)
     ax = drawing.subplots()
-    for i in range(n):
+    for i in range(9):
         ax.plot([0, 1], [0, i], label=f"agent {i}")
-    ax.set_ylim(0, 30)
     name_series(ax)
     drawing.draw_without_rendering()
-    legend = ax.get_legend().get_window_extent()
-    assert (legend.x0 >= ax.get_window_extent().x1) == beside
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
 
 
 def test_a_single_line_is_named_by_the_title():

@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 
 import gnomon as gn
-from gnomon.plot import Figure, new_drawing, series_style
+from gnomon.plot import Figure
+from gnomon.plot.style import new_drawing, series_style
 from gnomon.reports import Report, Section, report_html
 
 TABLE = gn.ScoreTable.from_arrays({"a": [[3, 5], [2, 9]], "b": [[4, 7], [5, 8]]})

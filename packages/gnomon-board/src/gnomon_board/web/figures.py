@@ -36,7 +36,7 @@ def curve_figure(
     curves: Sequence[MedianCurve], alt: str, *, xlabel: str = "", ylabel: str = ""
 ) -> PageFigure | None:
     """Draw median curves of the errors so far; None if there are none."""
-    from gnomon.plot import drawing_of
+    from gnomon.plot.style import drawing_of
     from gohr.run_page import median_curves
 
     def draw() -> Drawing:
@@ -65,7 +65,7 @@ def profile_figure(profiles: Profiles | None, alt: str) -> PageFigure | None:
 
 def box_figure(runs: Mapping[str, Sequence[float]], alt: str) -> PageFigure | None:
     """Draw the errors of each learner's trials as a box with dots; None if there are none."""
-    from gnomon.plot import drawing_of
+    from gnomon.plot.style import drawing_of
     from gohr.run_page import box_plots
 
     return _figure(lambda: drawing_of(box_plots(runs)), alt) if runs else None

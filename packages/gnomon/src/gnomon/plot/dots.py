@@ -1,9 +1,9 @@
-"""Dots with intervals: estimates, comparisons, items, looks, costs against scores."""
+"""Dots with intervals, and bars: estimates, comparisons, costs against scores."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from gnomon.plot.bars import Bar, draw_bars
-from gnomon.plot.figure import Figure, Panel, frame
+from gnomon.plot.figure import Figure, Panel, drawn, frame
 from gnomon.plot.labels import (
     better_end,
     in_lines,
@@ -35,11 +34,10 @@ from gnomon.plot.style import (
     SeriesStyle,
     dress,
     mark_numbers,
-    number,
     series_style,
     short_number,
 )
-from gnomon.tables import p_value, percent
+from gnomon.tables import number, p_value, percent
 
 if TYPE_CHECKING:
     from gnomon.results import Results
@@ -48,8 +46,8 @@ if TYPE_CHECKING:
 ROW, TALL_ROW = 0.34, 0.46
 #: More rows do not fit on a page.
 MOST_ROWS = 60
-#: More panels or rows of panels than this become a map.
-MOST_PANELS, MOST_IN_PANELS = 12, 120
+#: More rows of panels than this become a map.
+MOST_IN_PANELS = 120
 IMPROVEMENT = "probability_of_improvement"
 
 
@@ -104,8 +102,8 @@ def draw_dots(
 
     Examples
     --------
-    >>> from gnomon.plot import Dot, draw_dots, new_drawing
-    >>> ax = new_drawing(4, 2).subplots()
+    >>> from gnomon.plot import Dot, draw_dots, style
+    >>> ax = style.new_drawing(4, 2).subplots()
     >>> draw_dots(ax, [Dot("dqn", 0.5, 0.4, 0.6), Dot("ppo", 0.7, 0.6, 0.8)])
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['dqn', 'ppo']
@@ -157,6 +155,50 @@ def _draw_dot(ax: Axes, row: int, dot: Dot, limits: tuple[float, float]) -> None
         )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar in a row: its name, its length, its colour, and a text beside it."""
+
+    label: str
+    value: float
+    color: str = SERIES[0]
+    beside: str = ""
+
+
+def draw_bars(ax: Axes, bars: Sequence[Bar]) -> None:
+    """Draw horizontal bars from zero, one row each, the first on top.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    bars : sequence of Bar
+        A value that is NaN is written out as "not estimable".
+
+    Examples
+    --------
+    >>> from gnomon.plot import Bar, draw_bars, style
+    >>> ax = style.new_drawing(4, 2).subplots()
+    >>> draw_bars(ax, [Bar("algebra", 0.04), Bar("logic", -0.01)])
+    >>> [float(patch.get_width()) for patch in ax.patches]
+    [0.04, -0.01]
+    """
+    dress(ax, grid="x")
+    name_rows(ax, [in_lines(bar.label, 30, 2) for bar in bars])
+    ax.axvline(0.0, color=MUTED, linewidth=1.2)
+    for row, bar in enumerate(bars):
+        if not math.isfinite(bar.value):
+            write_in_row(ax, row)
+            continue
+        ax.barh(row, bar.value, height=0.5, color=bar.color, alpha=0.75, linewidth=0)
+        side = 4 if bar.value >= 0 else -4
+        ax.annotate(
+            bar.beside, (bar.value, row), xytext=(side, 0), textcoords="offset points",
+            ha="left" if side > 0 else "right", va="center", color=MUTED, fontsize=SIZE - 1,
+        )  # fmt: skip
+    ax.margins(x=0.18)
+    mark_numbers(ax.xaxis, most=5)
+
+
 # Estimates
 
 
@@ -167,29 +209,24 @@ def estimate_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axe
     """
     keys = list(dict.fromkeys((one.task, one.metric) for one in found))
     tasks, metrics = (list(dict.fromkeys(key[i] for key in keys)) for i in (0, 1))
-    rows = _best_first(found)
-    many = len(keys) > MOST_PANELS or len(keys) * len(rows) > MOST_IN_PANELS
-    if ax is None and len(tasks) > 1 and many:
+    names = list(dict.fromkeys(one.algorithm for one in found))
+    rows, part = drawn(_best_first(found, names), MOST_ROWS)
+    if ax is None and len(tasks) > 1 and len(keys) * max(len(rows), 10) > MOST_IN_PANELS:
         return task_map_figure(found, rows)
-    styles = {name: series_style(i) for i, name in enumerate(_algorithms(found))}
-    columns = max(len(metrics) if len(metrics) > 1 else min(len(tasks), 3), 1)
-    row = TALL_ROW if max(map(len, rows)) <= 50 else TALL_ROW + 0.14
-    height = 0.95 + row * min(len(rows), MOST_ROWS)
+    styles = {name: series_style(i) for i, name in enumerate(names)}
+    columns = len(metrics) if len(metrics) > 1 else min(len(tasks), 3)
+    height = 0.95 + (TALL_ROW if max(map(len, rows)) <= 50 else TALL_ROW + 0.14) * len(rows)
     panels = []
     for i, (task, metric) in enumerate(keys):
         own = {e.algorithm: e for e in found if (e.task, e.metric) == (task, metric)}
-        last = i >= len(keys) - columns
-        title = metric_name(metric) if len(tasks) == 1 else in_lines(str(task), 100 // columns, 1)
-        if len(tasks) > 1 and len(metrics) > 1:
-            title += f", {metric_name(metric)}"
-        scale = _scale(found, metric) if last else ""
+        titles = [in_lines(str(task), 100 // columns, 1)] if len(tasks) > 1 else []
+        titles += [metric_name(metric)] if len(metrics) > 1 or not titles else []
+        scale = found.settings.get("scale", "") if i >= len(keys) - columns else ""
         if scale and len(tasks) > 1 and len(metrics) == 1:
             scale = f"{metric_name(metric)}: {scale}"
-        draw = partial(
-            _draw_estimates, own, rows[:MOST_ROWS], styles, in_lines(scale, 105 // columns)
-        )
-        panels.append(Panel(draw, title, height))
-    part = f" The first {MOST_ROWS} of {len(rows)} are drawn." * (len(rows) > MOST_ROWS)
+        xlabel = in_lines(better_end(scale, _is_higher_better(found, metric)), 105 // columns)
+        draw = partial(_draw_estimates, own, rows, styles, xlabel)
+        panels.append(Panel(draw, ", ".join(titles), height))
     what = "metric" if len(tasks) == 1 else "task"
     return frame(
         panels,
@@ -207,41 +244,36 @@ def estimate_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axe
 
 
 def _draw_estimates(
-    own: dict[str, Any], rows: Sequence[str], styles: dict[str, SeriesStyle], xlabel: str, ax: Axes
+    own: Mapping[str, Any],
+    rows: Sequence[str],
+    styles: Mapping[str, SeriesStyle],
+    xlabel: str,
+    ax: Axes,
 ) -> None:
-    nan = math.nan
     dots = []
     for name in rows:
-        one, style = own.get(name), styles[name]
-        if one is None:
-            dots.append(Dot(in_lines(name), nan, nan, nan, style))
-        else:
-            above = short_number(one.value) if math.isfinite(one.value) else ""
-            dots.append(Dot(in_lines(name), one.value, one.low, one.high, style, above=above))
+        value, low, high = (getattr(own.get(name), x, math.nan) for x in ("value", "low", "high"))
+        above = short_number(value) if math.isfinite(value) else ""
+        dots.append(Dot(in_lines(name), value, low, high, styles[name], above=above))
     draw_dots(ax, dots, top=0.7)
     ax.set_xlabel(xlabel)
 
 
-def _scale(found: Results[Any], metric: str) -> str:
-    higher = found.settings.get("higher_is_better", True) and metric != "optimality_gap"
-    return better_end(found.settings.get("scale", ""), higher)
+def _is_higher_better(found: Results[Any], metric: str) -> bool:
+    return bool(found.settings.get("higher_is_better", True)) and metric != "optimality_gap"
 
 
-def _algorithms(found: Results[Any]) -> list[str]:
-    return list(dict.fromkeys(one.algorithm for one in found))
-
-
-def _best_first(found: Results[Any]) -> list[str]:
+def _best_first(found: Results[Any], names: Sequence[str]) -> list[str]:
     """Return the algorithms in the order of their first metric, averaged over its panels."""
     metric = found[0].metric
-    higher = found.settings.get("higher_is_better", True) and metric != "optimality_gap"
+    sign = -1.0 if _is_higher_better(found, metric) else 1.0
 
     def place(name: str) -> float:
         own = [e.value for e in found if e.algorithm == name and e.metric == metric]
-        mean = (-1.0 if higher else 1.0) * sum(own) / len(own) if own else math.nan
+        mean = sign * sum(own) / len(own) if own else math.nan
         return math.inf if math.isnan(mean) else mean
 
-    return sorted(_algorithms(found), key=place)
+    return sorted(names, key=place)
 
 
 # Comparisons
@@ -252,36 +284,36 @@ def comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figure | A
 
     P(better) has a panel below, and what each group of items adds one at the right.
     """
-    shown = [getattr(one, "comparison", one) for one in found]
-    pairs = list(dict.fromkeys((c.a, c.b) for c in shown))
+    pairs = list(dict.fromkeys((c.a, c.b) for c in found))
     names = {name for pair in pairs for name in pair}
-    chances = [c for c in shown if c.metric == IMPROVEMENT]
+    chances = [c for c in found if c.metric == IMPROVEMENT]
     whole = 2 * len(pairs) == len(names) * (len(names) - 1) > 2
-    if len(chances) == len(shown) and whole:
+    if len(chances) == len(found) and whole:
         return improvement_figure(found, ax)
-    parts = [part for part in ([c for c in shown if c.metric != IMPROVEMENT], chances) if part]
-    first = parts[0][:MOST_ROWS]
-    groups = any(getattr(c, "contribution", None) is not None for c in first)
-    panels = []
+    parts = [p for p in ([c for c in found if c.metric != IMPROVEMENT], chances) if p]
+    panels, some = [], ""
     for part in parts:
-        rows = part[:MOST_ROWS]
-        draw = partial(_draw_comparisons, found, rows, pairs)
-        row = TALL_ROW if any("\n" in label for label in _row_labels(rows)) else ROW
-        panels.append(Panel(draw, "", 1.1 + row * len(rows)))
+        shown, left_out = drawn(part, MOST_ROWS)
+        labels = _row_labels(shown)
+        row = TALL_ROW if any("\n" in label for label in labels) else ROW
+        draw = partial(_draw_comparisons, found, shown, labels, pairs)
+        panels.append(Panel(draw, "", 1.1 + row * len(shown)))
+        some = some or left_out
+    groups = any(getattr(c, "contribution", None) is not None for c in found)
     if groups and ax is None:
-        panels.insert(1, Panel(partial(_draw_contributions, first), "", panels[0].height))
-    most, family = max(map(len, parts)), found.settings.get("family")
-    caption = f"Differences with {percent(shown[0].level)} intervals; filled: significant."
+        shown, _ = drawn(parts[0], MOST_ROWS)
+        panels.insert(1, Panel(partial(_draw_contributions, shown), "", panels[0].height))
+    family = found.settings.get("family")
+    caption = f"Differences with {percent(found[0].level)} intervals; filled: significant."
     caption += f" p-values: {family}." if family else ""
     caption += " At the right: the part of the difference that each group adds." if groups else ""
-    caption += f" The first {MOST_ROWS} of {most} are drawn." if most > MOST_ROWS else ""
     return frame(
         panels,
         ax,
         name="comparison",
         title="Comparison",
-        caption=caption,
-        alt=f"{len(shown)} comparisons of {len(pairs)} pairs of algorithms",
+        caption=f"{caption}{some}",
+        alt=f"{len(found)} comparisons of {len(pairs)} pairs of algorithms",
         rows=found.as_records(),
         columns=2 if groups else 1,
         width=FULL_WIDTH * (1.0 if groups else 0.75),
@@ -290,17 +322,20 @@ def comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figure | A
 
 
 def _draw_comparisons(
-    found: Results[Any], part: Sequence[Any], pairs: Sequence[tuple[str, str]], ax: Axes
+    found: Results[Any],
+    part: Sequence[Any],
+    labels: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+    ax: Axes,
 ) -> None:
     """Draw comparisons of one kind; a single pair is named by the axis."""
     chances = part[0].metric == IMPROVEMENT
     neutral = 0.5 if chances else 0.0
     dots = []
-    for one, label in zip(part, _row_labels(part), strict=True):
-        color = SERIES[0 if one.value >= neutral else 1]
-        separated = one.p_adjusted <= 1.0 - one.level
+    for one, label in zip(part, labels, strict=True):
         p = "not tested" if math.isnan(one.p_adjusted) else f"p {p_value(one.p_adjusted, '= ')}"
-        style = SeriesStyle(color, "-", "o")
+        style = SeriesStyle(SERIES[0 if one.value >= neutral else 1], "-", "o")
+        separated = one.p_adjusted <= 1.0 - one.level
         dots.append(Dot(label, one.value, one.low, one.high, style, separated, beside=p))
     draw_dots(ax, dots, neutral=neutral)
     a, b = (in_lines(name, 40, 1) for name in (pairs[0] if len(pairs) == 1 else ("A", "B")))
@@ -308,12 +343,11 @@ def _draw_comparisons(
         ax.set_xlim(-0.02, 1.02)
         ax.set_xlabel(f"probability that a run of {a} is better")
         return
-    higher = found.settings.get("higher_is_better", True)
     # The scale of a gap to a target runs the other way.
-    gaps = {one.metric == "optimality_gap" for one in part}
+    better = {_is_higher_better(found, one.metric) for one in part}
     label = f"{a} minus {b} ({found.settings.get('scale', 'score')})"
-    if len(gaps) == 1:
-        label += f"\n{a} better →" if higher and gaps == {False} else f"\n← {a} better"
+    if len(better) == 1:
+        label += f"\n{a} better →" if better == {True} else f"\n← {a} better"
     ax.set_xlabel(label)
 
 
@@ -353,8 +387,8 @@ def cost_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
         "Filled and joined: the Pareto front (no model is both cheaper and better).",
         alt=f"Cost and score of {len(found)} models",
         rows=found.as_records(),
-        width=HALF_WIDTH * (1.1 if len(found) <= 7 else 1.6),
-        wide=len(found) > 7,
+        width=HALF_WIDTH * 1.6,
+        wide=True,
     )
 
 
@@ -368,13 +402,8 @@ def _draw_costs(found: Results[Any], ax: Axes) -> None:
         ax.plot(
             one.cost, one.score, color=style.color, marker=style.marker, linestyle="",
             markersize=6.5, markerfacecolor=style.color if one.on_front else PAPER,
-            label=style.named(one.algorithm),
+            label=one.algorithm,
         )  # fmt: skip
-        if style.numeral:
-            ax.annotate(
-                style.numeral, (one.cost, one.score), xytext=(4, 3), textcoords="offset points",
-                color=INK, fontsize=SIZE - 2,
-            )  # fmt: skip
     front = [one for one in found if one.on_front]
     corners = [one.cost for one in front], [one.score for one in front]
     ax.step(*corners, where="post", color=MUTED, linewidth=1.0, zorder=0)
@@ -389,4 +418,4 @@ def _draw_costs(found: Results[Any], ax: Axes) -> None:
     mark_numbers(ax.yaxis, most=6)
     ax.set_xlabel(f"{str(found.settings['cost']).replace('_', ' ')} per sample (← cheaper)")
     ax.set_ylabel(better_end(found.settings["scale"], higher))
-    name_series(ax, "lower right")
+    name_series(ax)

@@ -10,18 +10,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from gnomon.errors import ScoreDataError
 from gnomon.files import write_atomically
-from gnomon.plot.labels import name_panel
-from gnomon.plot.style import HALF_WIDTH, THEME, default_settings, dress, new_drawing, svg_text
+from gnomon.plot.style import (
+    HALF_WIDTH,
+    INK,
+    SIZE,
+    THEME,
+    default_settings,
+    dress,
+    new_drawing,
+    svg_text,
+)
 
 #: File formats of a drawing.
 FORMATS = ("svg", "png", "pdf")
 
+T = TypeVar("T")
 Cell = str | float | int | bool | None
 Row = Mapping[str, Cell]
 #: Numbers behind a drawing: one mapping per row, or, for long ones, one sequence per column.
@@ -213,7 +223,14 @@ def _draw(panel: Panel, ax: Axes) -> None:
     dress(ax)
     panel.draw(ax)
     if panel.title:
-        name_panel(ax, panel.title)
+        ax.set_title(panel.title, loc="left", fontsize=SIZE + 1, color=INK)
+
+
+def drawn(items: Sequence[T], most: int) -> tuple[Sequence[T], str]:
+    """Return the first items, and, if there are more, a sentence for the caption."""
+    part = items[:most]
+    some = f" The first {most} of {len(items)} are drawn."
+    return part, some if len(items) > most else ""
 
 
 def numbers_as_csv(rows: Numbers) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,18 +12,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-from gnomon.plot.figure import Figure, Panel, frame
-from gnomon.plot.labels import MOST_INSIDE, better_end, in_lines, metric_name, name_series
+from gnomon.plot.figure import Figure, Panel, drawn, frame
+from gnomon.plot.labels import better_end, in_lines, metric_name, name_series
 from gnomon.plot.style import (
     FULL_WIDTH,
     GRID,
-    HALF_WIDTH,
     HEIGHT,
     MOST_STYLES,
     MUTED,
-    PAPER,
     SERIES,
-    SIZE,
     FloatArray,
     SeriesStyle,
     dress,
@@ -33,7 +30,6 @@ from gnomon.plot.style import (
 from gnomon.tables import percent
 
 if TYPE_CHECKING:
-    from gnomon.plot.labels import Corner
     from gnomon.results import Results
 
 #: Lines with at most this number of points have a marker at each.
@@ -87,8 +83,8 @@ def draw_lines(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.plot import Line, draw_lines, new_drawing
-    >>> ax = new_drawing(4, 3).subplots()
+    >>> from gnomon.plot import Line, draw_lines, style
+    >>> ax = style.new_drawing(4, 3).subplots()
     >>> draw_lines(ax, [Line("dqn", np.array([0.0, 1.0]), np.array([2.0, 3.0]))])
     >>> ax.lines[0].get_label()
     'dqn'
@@ -98,48 +94,27 @@ def draw_lines(
     for i, line in enumerate(lines):
         style = line.style or series_style(i)
         look: dict[str, Any] = {"marker": style.marker, "markersize": 4.5}
-        if not marked or line.x.size > MOST_MARKED or style.numeral:
-            look = _sparse_markers(style, i, line.x.size, len(lines))
+        if not marked or line.x.size > MOST_MARKED:
+            look = look | _sparse(i, line.x.size) if len(lines) > len(SERIES) else {}
         ax.plot(
             line.x, line.y, color=style.color, linestyle=style.dash, linewidth=1.7,
-            label=style.named(line.label), drawstyle=steps or "default", **look,
+            label=line.label, drawstyle=steps or "default", **look,
         )  # fmt: skip
         if line.low is not None and line.high is not None and np.isfinite(line.low).any():
             ax.fill_between(
                 line.x, line.low, line.high, color=style.color, linewidth=0, alpha=alpha
             )
-        if style.numeral:
-            _number_line(ax, line, style)
 
 
-def _sparse_markers(style: SeriesStyle, index: int, n_points: int, n: int) -> dict[str, Any]:
-    """Return few markers for a line of many points, at places where its neighbours have none."""
-    if n <= len(SERIES) or style.numeral:
-        return {}
+def _sparse(index: int, n_points: int) -> dict[str, tuple[int, int]]:
+    """Return few places of markers on a line of many points, where its neighbours have none."""
     every = max(n_points // 4, 1)
-    first = int((index * _GOLDEN + 0.1) % 1.0 * every)
-    return {"marker": style.marker, "markersize": 4.5, "markevery": (first, every)}
+    return {"markevery": (int((index * _GOLDEN + 0.1) % 1.0 * every), every)}
 
 
-def _number_line(ax: Axes, line: Line, style: SeriesStyle) -> None:
-    """Write the number of a series on its line, where it rises."""
-    known = np.isfinite(line.y)
-    inner = np.flatnonzero(known & (line.y > np.nanmin(line.y)) & (line.y < np.nanmax(line.y)))
-    places = inner if inner.size else np.flatnonzero(known)
-    if not places.size:
-        return
-    at = places[int(int(style.numeral) * _GOLDEN % 1.0 * places.size)]
-    ax.text(
-        float(line.x[at]), float(line.y[at]), style.numeral, ha="center", va="center",
-        fontsize=SIZE - 2.5, color=style.color, zorder=4, clip_on=True,
-        bbox={"boxstyle": "round,pad=0.15", "fc": PAPER, "ec": style.color, "lw": 0.7},
-    )  # fmt: skip
-
-
-def _room(n_lines: int) -> tuple[float, float]:
-    """Return width and height of a panel, with room for the names of its lines."""
-    width = FULL_WIDTH * (0.65 if n_lines <= MOST_INSIDE else 0.9)
-    return width, max(HEIGHT * 1.25, 0.17 * min(n_lines, 40))
+def _size(n_lines: int) -> tuple[float, float]:
+    """Return width and height of a panel, with room for the names of its lines beside it."""
+    return FULL_WIDTH * 0.8, max(HEIGHT * 1.25, 0.21 * n_lines)
 
 
 # Profiles
@@ -156,21 +131,22 @@ _PROFILES: Mapping[str, tuple[str, str, Literal["steps-post", "steps-pre"] | Non
 
 def profile_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of profiles: the higher curve is the better one."""
-    kind, (width, height) = found[0].kind, _room(len(found))
+    shown, some = drawn(found, MOST_STYLES)
+    kind, (width, height) = found[0].kind, _size(len(shown))
     bands = f" Bands: {percent(found[0].level)}, pointwise." * kind.endswith("_score")
     return frame(
-        [Panel(partial(_draw_profiles, found), height=height)],
+        [Panel(partial(_draw_profiles, shown, found.settings), height=height)],
         ax,
         name=f"profiles-{kind.replace('_', '-')}",
         title="Performance profiles",
-        caption=" ".join([f"The higher curve is the better one.{bands}", *found.notes]),
+        caption=" ".join([f"The higher curve is the better one.{bands}{some}", *found.notes]),
         alt=f"Performance profiles of {len(found)} algorithms ({kind.replace('_', ' ')})",
         rows=found.as_records(),
         width=width,
     )
 
 
-def _draw_profiles(found: Results[Any], ax: Axes) -> None:
+def _draw_profiles(found: Sequence[Any], settings: Mapping[str, Any], ax: Axes) -> None:
     kind, tau = found[0].kind, found[0].tau
     xlabel, ylabel, steps = _PROFILES[kind]
     draw_lines(ax, [Line(p.algorithm, p.tau, p.value, p.low, p.high) for p in found], steps=steps)
@@ -190,20 +166,19 @@ def _draw_profiles(found: Results[Any], ax: Axes) -> None:
     else:
         mark_numbers(ax.xaxis, most=8)
     if scaled:
-        scale, higher = found.settings.get("scale"), found.settings.get("higher_is_better", True)
+        scale, higher = settings.get("scale"), settings.get("higher_is_better", True)
         xlabel = xlabel if not scale else xlabel.replace("threshold", f"threshold ({scale})")
         ylabel += f" {'above' if higher else 'below'} it (better →)"
     ax.axhline(0.5, color=GRID, linewidth=1.2, zorder=0.5)
     ax.set_xlabel(in_lines(xlabel, 70, 2))
     ax.set_ylabel(ylabel)
-    by_height = _labels_by_height(ax, [float(p.value.mean()) for p in found])
-    name_series(ax, "upper right" if scaled else "lower right", by_height)
+    _name_by_height(ax, [float(p.value.mean()) for p in found])
 
 
-def _labels_by_height(ax: Axes, heights: Sequence[float]) -> list[str]:
-    """Return the labels of the lines from top to bottom, so that a legend has their order."""
+def _name_by_height(ax: Axes, heights: Sequence[float]) -> None:
+    """Name the lines in the order of their heights."""
     names = ax.get_legend_handles_labels()[1]
-    return [name for _, name in sorted(zip(heights, names, strict=True), key=lambda x: -x[0])]
+    name_series(ax, [name for _, name in sorted(zip(heights, names, strict=True), reverse=True)])
 
 
 def _ratio_axis(ax: Axes, tau: FloatArray) -> None:
@@ -247,37 +222,36 @@ def _stretch(ax: Axes, tau: FloatArray) -> None:
 def curve_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of learning curves: one panel per metric, or per task as a grid."""
     keys = list(dict.fromkeys((c.task, c.metric) for c in found))
-    names = list(dict.fromkeys(c.algorithm for c in found))
-    style = {name: series_style(i) for i, name in enumerate(names)}
-    tasks = {task for task, _ in keys}
     metrics = list(dict.fromkeys(metric for _, metric in keys))
-    shown = keys[:MOST_PANELS] if len(tasks) > 1 else keys
+    names, some = drawn(list(dict.fromkeys(c.algorithm for c in found)), MOST_STYLES)
+    style = {name: series_style(i) for i, name in enumerate(names)}
+    per_task = len({task for task, _ in keys}) > 1
+    width, height = _size(len(names))
+    shown, left_out = drawn(keys, MOST_PANELS) if per_task else (keys, "")
+    columns = min(3, len(shown)) if per_task else len(shown)
     panels = []
     for i, (task, metric) in enumerate(shown):
-        own = [c for c in found if (c.task, c.metric) == (task, metric)]
-        title = metric_name(metric) if task is None else in_lines(str(task), 34, 1)
-        if task is not None and len(metrics) > 1:
-            title += f", {metric_name(metric)}"
+        own = [c for c in found if (c.task, c.metric) == (task, metric) and c.algorithm in style]
+        titles = [] if task is None else [in_lines(str(task), 34, 1)]
+        titles += [metric_name(metric)] if task is None or len(metrics) > 1 else []
         draw = partial(
             _draw_curves, own, style, found.settings, legend=i == len(shown) - 1,
-            ylabel=i == 0 or len(tasks) > 1, step=found.settings.get("step", "step"),
+            ylabel=i == 0 or per_task,
         )  # fmt: skip
-        panels.append(Panel(draw, title, 2.6 if len(tasks) > 1 else _room(len(names))[1]))
-    some = f" The first {len(shown)} of {len(keys)} panels are drawn." * (len(shown) < len(keys))
-    several = len(panels) > 1
+        panels.append(Panel(draw, ", ".join(titles), 2.6 if per_task else height))
     return frame(
         panels,
         ax,
-        name="curves" if len(tasks) == 1 else "curves-per-task",
+        name="curves-per-task" if per_task else "curves",
         title="Learning curves",
         caption=f"{', '.join(map(metric_name, metrics)).capitalize()}, with pointwise "
-        f"{percent(found[0].level)} bands.{some}",
+        f"{percent(found[0].level)} bands.{some}{left_out}",
         alt=f"Learning curves of {len(names)} algorithms",
         rows=found.as_records(),
-        columns=min(3, len(panels)) if len(tasks) > 1 else max(len(panels), 1),
-        width=FULL_WIDTH if several else _room(len(names))[0],
-        share_y=len(tasks) == 1,
-        wide=several,
+        columns=columns,
+        width=FULL_WIDTH if len(panels) > 1 else width,
+        share_y=not per_task,
+        wide=len(panels) > 1,
     )
 
 
@@ -287,7 +261,6 @@ def _draw_curves(
     settings: Mapping[str, Any],
     ax: Axes,
     *,
-    step: str,
     legend: bool,
     ylabel: bool,
 ) -> None:
@@ -297,13 +270,12 @@ def _draw_curves(
     whole = all(float(x).is_integer() for c in curves for x in (c.step[0], c.step[-1]))
     mark_numbers(ax.xaxis, most=5, whole=whole)
     mark_numbers(ax.yaxis, most=6)
-    ax.set_xlabel(step)
+    ax.set_xlabel(settings.get("step", "step"))
     if ylabel:
         higher = settings.get("higher_is_better", True) and curves[0].metric != "optimality_gap"
         ax.set_ylabel(better_end(settings.get("scale", ""), higher))
     if legend:
-        ends = [float(np.nan_to_num(c.value[-1], nan=-np.inf)) for c in curves]
-        name_series(ax, "lower right", _labels_by_height(ax, ends))
+        _name_by_height(ax, [float(np.nan_to_num(c.value[-1], nan=-np.inf)) for c in curves])
 
 
 # Numbers of runs and of items
@@ -341,37 +313,34 @@ def _by_number(
     lines: dict[str, list[tuple[int, float]]] = {}
     for label, n, share in points:
         lines.setdefault(label, []).append((n, share))
-    hardest = sorted(lines, key=lambda label: sum(y for _, y in lines[label]))[:MOST_STYLES]
-    drawn = [
+    by_power = sorted(lines, key=lambda name: sum(y for _, y in lines[name]))
+    hardest, some = drawn(by_power, MOST_STYLES)
+    shown = [
         Line(name, *np.array(sorted(own), dtype=float).T)
         for name, own in lines.items()
         if name in hardest
     ]
 
     def draw(ax: Axes) -> None:
-        draw_lines(ax, drawn, marked=True)
+        draw_lines(ax, shown, marked=True)
         ax.axhline(mark, color=MUTED, linewidth=1.0, linestyle=":")
         _count_axis(ax, sorted({n for _, n, _ in points}))
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         ax.set_ylim(-0.02, 1.02)
         ax.set_xlabel(xlabel)
         ax.set_ylabel("power")
-        corner: Corner = "lower right" if mark > 0.5 else "upper right"
-        name_series(ax, corner)
+        name_series(ax)
 
     name, title, caption = words
-    left_out = len(lines) - len(drawn)
-    some = f" The {len(drawn)} lowest of {len(lines)} lines are drawn." * (left_out > 0)
-    width = FULL_WIDTH if len(drawn) > MOST_INSIDE else HALF_WIDTH * 1.2
     return frame(
         [Panel(draw)],
         ax,
         name=name,
         title=title,
         caption=f"{caption}.{some}",
-        alt=f"{title}: {len(drawn)} lines",
+        alt=f"{title}: {len(shown)} lines",
         rows=found.as_records(),
-        width=width,
+        width=_size(len(shown))[0],
     )
 
 
@@ -387,30 +356,12 @@ def _count_axis(ax: Axes, counts: Sequence[int]) -> None:
 def item_look_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of a confidence sequence: the difference after more and more items."""
     metrics = list(dict.fromkeys(one.metric for one in found))
-
-    def panel(metric: str) -> Callable[[Axes], None]:
-        own = [one for one in found if one.metric == metric]
-
-        def draw(ax: Axes) -> None:
-            n, value, low, high = (
-                np.array([getattr(one, name) for one in own], dtype=float)
-                for name in ("n_items", "value", "low", "high")
-            )
-            label = f"{in_lines(own[0].a, 30, 1)} minus\n{in_lines(own[0].b, 30, 1)}"
-            draw_lines(ax, [Line(label, n, value, low, high)], marked=True)
-            ax.axhline(0.0, color=MUTED, linewidth=1.2)
-            stopped = found.settings["n_stopped"][metric]
-            if stopped is not None:
-                ax.axvline(stopped, color=SERIES[1], linewidth=1.2, linestyle="--")
-            _count_axis(ax, sorted({int(x) for x in n}))
-            mark_numbers(ax.yaxis, most=6)
-            ax.set_xlabel("items seen (log scale)")
-            ax.set_ylabel(label)
-
-        return draw
-
+    titles = metrics if len(metrics) > 1 else [""]
     return frame(
-        [Panel(panel(metric), metric if len(metrics) > 1 else "") for metric in metrics],
+        [
+            Panel(partial(_draw_looks, found, metric), title)
+            for metric, title in zip(metrics, titles, strict=True)
+        ],
         ax,
         name="item-looks",
         title="Difference as items arrive",
@@ -420,6 +371,21 @@ def item_look_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Ax
         alt=f"Confidence sequence of {', '.join(metrics)}",
         rows=found.as_records(),
         columns=len(metrics),
-        width=FULL_WIDTH if len(metrics) > 1 else HALF_WIDTH * 1.4,
+        width=FULL_WIDTH * (1.0 if len(metrics) > 1 else 0.65),
         wide=len(metrics) > 1,
     )
+
+
+def _draw_looks(found: Results[Any], metric: str, ax: Axes) -> None:
+    own = [one for one in found if one.metric == metric]
+    n, value, low, high = np.array([(o.n_items, o.value, o.low, o.high) for o in own], float).T
+    label = f"{in_lines(own[0].a, 30, 1)} minus\n{in_lines(own[0].b, 30, 1)}"
+    draw_lines(ax, [Line(label, n, value, low, high)], marked=True)
+    ax.axhline(0.0, color=MUTED, linewidth=1.2)
+    stopped = found.settings["n_stopped"][metric]
+    if stopped is not None:
+        ax.axvline(stopped, color=SERIES[1], linewidth=1.2, linestyle="--")
+    _count_axis(ax, sorted({int(x) for x in n}))
+    mark_numbers(ax.yaxis, most=6)
+    ax.set_xlabel("items seen (log scale)")
+    ax.set_ylabel(label)

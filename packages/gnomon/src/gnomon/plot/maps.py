@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
-from gnomon.plot.figure import Figure, Panel, frame
+from gnomon.plot.figure import Figure, Panel, drawn, frame
 from gnomon.plot.labels import in_lines, metric_name
 from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, PAPER, SIZE, dress, short_number
 
@@ -37,7 +36,7 @@ def draw_map(
 ) -> None:
     """Draw a matrix as cells in four steps of one colour, with numbers in them.
 
-    Columns with long names are numbered; a square map numbers its rows likewise.
+    Long names of columns stand upright.
 
     Parameters
     ----------
@@ -54,8 +53,8 @@ def draw_map(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.plot import draw_map, new_drawing
-    >>> ax = new_drawing(3, 3).subplots()
+    >>> from gnomon.plot import draw_map, style
+    >>> ax = style.new_drawing(3, 3).subplots()
     >>> draw_map(ax, ["a", "b"], ["a", "b"], np.array([[-1, 3], [0, -1]]))
     >>> len(ax.patches)
     2
@@ -76,27 +75,13 @@ def draw_map(
             )  # fmt: skip
     ax.set_xlim(-0.5, max(len(columns), 1) - 0.5)
     ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
-    named = max(map(len, columns), default=0) <= LONGEST_COLUMN and len(columns) <= 8
-    heads = [*columns] if named else [str(j + 1) for j in range(len(columns))]
-    sides = [in_lines(name, 34, 2) for name in rows]
-    if not named and list(rows) == list(columns):
-        sides = [f"{name}  {i + 1}" for i, name in enumerate(sides)]
-    ax.set_yticks(range(len(rows)), sides, parse_math=False)
-    ax.set_xticks(range(len(columns)), heads, parse_math=False)
+    upright = max(map(len, columns), default=0) > LONGEST_COLUMN or len(columns) > 8
+    heads = [in_lines(name, 34, 1) for name in columns]
+    ax.set_yticks(range(len(rows)), [in_lines(name, 34, 2) for name in rows], parse_math=False)
+    ax.set_xticks(range(len(columns)), heads, rotation=90 if upright else 0, parse_math=False)
     ax.tick_params(labelcolor=INK, labelsize=SIZE - 1, length=0)
     ax.tick_params(axis="x", labeltop=True, labelbottom=False)
     ax.spines["bottom"].set_visible(False)
-
-
-def _key(ax: Axes, names: Sequence[str], title: str) -> None:
-    """Explain the four colours below a map."""
-    handles = [Patch(color=color, label=name) for color, name in zip(LEVELS, names, strict=True)]
-    legend = ax.legend(
-        handles=handles, title=title, loc="upper center", bbox_to_anchor=(0.5, -0.01),
-        ncols=len(handles), frameon=False, fontsize=SIZE - 1.5, title_fontsize=SIZE - 0.5,
-        labelcolor=INK, handlelength=1.2, columnspacing=1.1,
-    )  # fmt: skip
-    legend.get_title().set_color(MUTED)
 
 
 # All pairs
@@ -112,45 +97,38 @@ def improvement_figure(found: Results[Any], ax: Axes | None = None) -> Figure | 
         p[i, j], p[j, i] = c.value, 1.0 - c.value
         significant[i, j] = significant[j, i] = c.p_adjusted <= 1.0 - c.level
     means = [float(np.nanmean(row)) if np.isfinite(row).any() else -1.0 for row in p]
-    order = sorted(range(len(names)), key=lambda i: -means[i])
-    return _probabilities(
-        [names[i] for i in order], p[np.ix_(order, order)], significant[np.ix_(order, order)],
-        "better", found.as_records(), ax,
-    )  # fmt: skip
-
-
-def _probabilities(
-    names: Sequence[str],
-    p: npt.NDArray[np.float64],
-    significant: npt.NDArray[np.bool_],
-    verb: str,
-    rows: Sequence[Any],
-    ax: Axes | None,
-) -> Figure | Axes:
-    n = min(len(names), MOST_NAMES)
-    p = p[:n, :n]
+    order, some = drawn(sorted(range(len(names)), key=lambda i: -means[i]), MOST_NAMES)
+    n, shown = len(order), [names[i] for i in order]
+    p, significant = p[np.ix_(order, order)], significant[np.ix_(order, order)]
     levels = np.where(np.isnan(p), -1, np.searchsorted(CHANCES, p, side="right"))
-    np.fill_diagonal(levels, -1)
     size = 0.46 if n <= MOST_WITH_NUMBERS else 0.24
 
     def draw(ax: Axes) -> None:
         texts = [[_two_digits(x) for x in row] for row in p] if n <= MOST_WITH_NUMBERS else None
-        draw_map(ax, names[:n], names[:n], levels, texts, significant[:n, :n])
+        draw_map(ax, shown, shown, levels, texts, significant)
         # At the left end of its room the layout knows how much the names need.
         ax.set_aspect("equal", anchor="W")
-        _key(ax, ("below .55", ".55 to .75", ".75 to .9", "from .9"), f"P(row {verb} than column)")
+        words = ("below .55", ".55 to .75", ".75 to .9", "from .9")
+        steps = zip(LEVELS, words, strict=True)
+        legend = ax.legend(
+            handles=[Patch(color=color, label=word) for color, word in steps],
+            title="P(row better than column)", loc="upper center",
+            bbox_to_anchor=(0.5, -0.01), ncols=4, frameon=False, fontsize=SIZE - 1.5,
+            title_fontsize=SIZE - 0.5, labelcolor=INK, handlelength=1.2, columnspacing=1.1,
+        )  # fmt: skip
+        legend.get_title().set_color(MUTED)
 
-    some = f" The first {n} of {len(names)} are drawn." * (n < len(names))
-    longest = min(max(map(len, names[:n]), default=0), 36)
+    longest = min(max(map(len, shown), default=0), 36)
+    heads = 0.0 if longest <= LONGEST_COLUMN and n <= 8 else 0.07 * longest
     return frame(
-        [Panel(draw, "", max(2.6, 1.2 + size * n))],
+        [Panel(draw, "", max(2.6, 1.2 + size * n) + heads)],
         ax,
         name="improvement",
         title="Probability of improvement",
-        caption=f"The probability that a run of the row is {verb} than one of the column on the "
+        caption="The probability that a run of the row is better than one of the column on the "
         f"same task, averaged over tasks. Bold: significant.{some}",
         alt="Map of the probability of improvement between all pairs.",
-        rows=rows,
+        rows=found.as_records(),
         width=max(4.4, 0.8 + size * n + 0.085 * longest),
         wide=n > 8,
     )
@@ -172,9 +150,9 @@ def task_map_figure(found: Results[Any], algorithms: Sequence[str]) -> Figure | 
     """Return a map of estimates, tasks by algorithms; each task's own range makes the colours."""
     metric = found[0].metric
     own = {(e.task, e.algorithm): e.value for e in found if e.metric == metric}
-    tasks = list(dict.fromkeys(task for task, _ in own))
-    shown, names = tasks[:MOST_TASKS], algorithms[:MOST_WITH_NUMBERS]
-    values = np.array([[own.get((task, name), math.nan) for name in names] for task in shown])
+    tasks, some = drawn(list(dict.fromkeys(task for task, _ in own)), MOST_TASKS)
+    names, rest = drawn(algorithms, MOST_WITH_NUMBERS)
+    values = np.array([[own.get((task, name), math.nan) for name in names] for task in tasks])
     higher = found.settings.get("higher_is_better", True) and metric != "optimality_gap"
     good = values if higher else -values
     with np.errstate(invalid="ignore"):
@@ -183,45 +161,14 @@ def task_map_figure(found: Results[Any], algorithms: Sequence[str]) -> Figure | 
         place = np.divide(good - low, span, out=np.ones_like(good), where=span > 0)
     levels = np.where(np.isnan(values), -1, np.minimum(np.nan_to_num(place) * 4, 3).astype(int))
     texts = [[short_number(x) if math.isfinite(x) else "" for x in row] for row in values]
-    numbered = max(map(len, names)) > LONGEST_COLUMN or len(names) > 8
-    key = [f"{j + 1}  {in_lines(name, 110, 1)}" for j, name in enumerate(names)] if numbered else []
-    draw = partial(_draw_task_map, shown, names, levels, texts, key)
-    left_out = [
-        f"The first {len(part)} of {len(whole)} {noun} are drawn."
-        for part, whole, noun in ((shown, tasks, "tasks"), (names, algorithms, "algorithms"))
-        if len(part) < len(whole)
-    ]
-    metrics = dict.fromkeys(e.metric for e in found)
-    if len(metrics) > 1:
-        left_out.append(f"Of {len(metrics)} metrics the first is drawn.")
     return frame(
-        [Panel(draw, "", 0.9 + 0.21 * len(shown) + 0.16 * len(key))],
+        [Panel(lambda ax: draw_map(ax, tasks, names, levels, texts), "", 2.0 + 0.21 * len(tasks))],
         name="estimates",
         title="Estimates per task",
-        caption=" ".join(
-            [
-                f"The {metric_name(metric)} of each algorithm on each task; the darker, the "
-                "better among the algorithms on that task. The intervals are in the numbers.",
-                *left_out,
-            ]
-        ),
-        alt=f"Map of {len(shown)} tasks and {len(names)} algorithms",
+        caption=f"The {metric_name(metric)} of each algorithm on each task; the darker, the better "
+        f"among the algorithms on that task. The intervals are in the numbers.{some}{rest}",
+        alt=f"Map of {len(tasks)} tasks and {len(names)} algorithms",
         rows=found.as_records(),
         width=FULL_WIDTH,
         wide=True,
     )
-
-
-def _draw_task_map(
-    tasks: Sequence[str],
-    names: Sequence[str],
-    levels: npt.NDArray[np.int_],
-    texts: Sequence[Sequence[str]],
-    key: Sequence[str],
-    ax: Axes,
-) -> None:
-    draw_map(ax, tasks, names, levels, texts)
-    if key:
-        ax.set_xlabel("\n".join(key), loc="left")
-        ax.xaxis.label.set_horizontalalignment("left")
-        ax.xaxis.label.set_color(INK)

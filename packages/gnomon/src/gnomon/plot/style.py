@@ -24,8 +24,10 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import Formatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from matplotlib.typing import LineStyleType
+
+from gnomon.tables import number
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -62,42 +64,27 @@ HALF_WIDTH = 4.9
 FULL_WIDTH = 10.2
 #: Height in inches of a drawing.
 HEIGHT = 3.1
-#: Names in one column of a legend.
-MOST_IN_COLUMN = 40
-#: A longer name, in letters, is cut where it would take the room of a drawing.
-LONGEST = 44
-
 _DASHES: tuple[LineStyleType, ...] = ("-", (0, (5, 1.6)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.4, 1.4)))
 _MARKERS = ("o", "s", "^", "D", "v", "P")
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesStyle:
-    """What distinguishes a series: a colour, a dash and a marker.
-
-    Where styles repeat, ``numeral`` is the number of the series, to stand on its line and before
-    its name, and else empty.
-    """
-
-    color: str
-    dash: LineStyleType
-    marker: str
-    numeral: str = ""
-
-    def named(self, name: str) -> str:
-        """Return a name as a legend has it."""
-        return f"{self.numeral}: {name}" if self.numeral else name
 
 
 #: The number of series that colour, dash and marker distinguish.
 MOST_STYLES = 20
 
 
+@dataclass(frozen=True, slots=True)
+class SeriesStyle:
+    """What distinguishes a series: a colour, a dash and a marker."""
+
+    color: str
+    dash: LineStyleType
+    marker: str
+
+
 def series_style(index: int) -> SeriesStyle:
     """Return the style of the series of that number, from 0.
 
-    To the twentieth no pair of colour and dash, nor of colour and marker, is used twice; later ones
-    bear their number, from 1.
+    To the twentieth no pair of colour and dash, nor of colour and marker, is used twice.
 
     Examples
     --------
@@ -107,8 +94,7 @@ def series_style(index: int) -> SeriesStyle:
     # Each round of colours begins one dash and one marker later than the one before.
     turn, place = divmod(index, len(SERIES))
     dash = _DASHES[(place + turn) % len(_DASHES)]
-    marker = _MARKERS[(place + turn) % len(_MARKERS)]
-    return SeriesStyle(SERIES[place], dash, marker, str(index + 1) if index >= MOST_STYLES else "")
+    return SeriesStyle(SERIES[place], dash, _MARKERS[(place + turn) % len(_MARKERS)])
 
 
 #: A dollar sign in a name is a dollar sign, and no formula.
@@ -117,13 +103,7 @@ _PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
 
 @contextmanager
 def default_settings() -> Iterator[None]:
-    """Set the user's Matplotlib settings aside for a while, so that they change no report.
-
-    Examples
-    --------
-    >>> with default_settings():
-    ...     drawing = new_drawing(6, 4)
-    """
+    """Set the user's Matplotlib settings aside for a while, so that they change no report."""
     with matplotlib.style.context(["default", _PLAIN]), warnings.catch_warnings():
         # In an SVG letters stay letters, and the reader's fonts have those that ours lacks.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
@@ -162,25 +142,12 @@ class _Shown(Drawing):
 
 
 def new_drawing(width: float, height: float) -> Drawing:
-    """Return an empty drawing of that size in inches, known to no window and no global state.
-
-    Examples
-    --------
-    >>> new_drawing(6, 4).get_size_inches().tolist()
-    [6.0, 4.0]
-    """
+    """Return an empty drawing of that size in inches, known to no window and no global state."""
     return _Shown(figsize=(width, height), facecolor=PAPER, layout="constrained")
 
 
 def drawing_of(ax: Axes) -> Drawing:
-    """Return the whole drawing that axes belong to.
-
-    Examples
-    --------
-    >>> drawing = new_drawing(6, 4)
-    >>> drawing_of(drawing.subplots()) is drawing
-    True
-    """
+    """Return the whole drawing that axes belong to."""
     drawing = ax.get_figure(root=True)
     if drawing is None:
         raise ValueError("these axes have been removed from their figure")
@@ -188,13 +155,7 @@ def drawing_of(ax: Axes) -> Drawing:
 
 
 def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
-    """Give axes one look: no frame, muted ticks, and a grid if wanted.
-
-    Examples
-    --------
-    >>> dress(new_drawing(3, 2).subplots(), grid="y").spines["left"].get_visible()
-    False
-    """
+    """Give axes one look: no frame, muted ticks, and a grid if wanted."""
     ax.set_facecolor("none")
     for side, spine in ax.spines.items():
         spine.set_visible(side == "bottom")
@@ -213,101 +174,48 @@ def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
 
 
 def mark_numbers(*axes: Axis, most: int | None = None, whole: bool = False) -> None:
-    """Mark an axis with round numbers, about `most` of them if given.
+    """Mark an axis with round numbers, about `most` of them if given; millions as M.
 
     Examples
     --------
     >>> ax = new_drawing(3, 2).subplots()
     >>> mark_numbers(ax.xaxis, most=2)
-    >>> ax.xaxis.get_major_formatter().format_ticks([0, 0.5, 1])
-    ['0', '0.5', '1']
+    >>> ax.xaxis.get_major_formatter().format_ticks([0, 5e5, 1e6])
+    ['0', '500k', '1M']
     """
     for axis in axes:
         if most is not None:
             axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=whole))
-        axis.set_major_formatter(_TickLabels())
-
-
-class _TickLabels(Formatter):
-    """The labels of an axis, made together, with no more digits than distinguish them."""
-
-    def __call__(self, x: float, pos: int | None = None) -> str:
-        return tick_labels([x])[0]
-
-    def format_ticks(self, values: Iterable[float]) -> list[str]:
-        return tick_labels(values)
+        axis.set_major_formatter(_TickLabels(useOffset=False, useMathText=False))
 
 
 _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
-#: From here on thousands are written with a unit.
-_LONG = 1e4
-#: Ticks that span this factor have a unit each.
-_WIDE = 1e2
 
 
-def tick_labels(values: Iterable[float]) -> list[str]:
-    """Return the labels of ticks: millions as M, and no more digits than distinguish them.
+class _TickLabels(ScalarFormatter):
+    """The labels of an axis, those of ten thousand or more with a unit."""
 
-    Examples
-    --------
-    >>> tick_labels([0, 50e6, 100e6, 200e6]), tick_labels([0, 500_000, 1_000_000])
-    (['0', '50M', '100M', '200M'], ['0', '0.5M', '1M'])
-    >>> tick_labels([0.0, 0.25, 0.5]), tick_labels([-2000, 0, 2000])
-    (['0', '0.25', '0.5'], ['-2,000', '0', '2,000'])
-    >>> tick_labels([1, 100, 1e4, 1e6]), tick_labels([2e-7, 4e-7])
-    (['1', '100', '10k', '1M'], ['2e-07', '4e-07'])
-    """
-    ticks = np.asarray([*values], dtype=np.float64)
-    sizes = np.unique(np.abs(ticks[(ticks != 0.0) & np.isfinite(ticks)]))
-    if not sizes.size:
-        return ["0"] * ticks.size
-    steps = np.diff(np.unique(ticks[np.isfinite(ticks)]))
-    error = 0.01 * min(float(steps.min()) if steps.size else np.inf, float(sizes[-1]))
-    if sizes[-1] < 1e-4 or sizes[-1] >= 1e15:
-        return [f"{x:.4g}" for x in ticks]
-    own = sizes[-1] >= _WIDE * sizes[0]
-    return [_in_unit(x, *_unit(abs(x) if own else float(sizes[-1])), error) for x in ticks]
+    def format_ticks(self, values: Iterable[float]) -> list[str]:
+        ticks = [float(x) for x in values]
+        if not 1e4 <= max(map(abs, ticks), default=0.0) < 1e15:
+            return super().format_ticks(ticks)
+        return [f"{x / unit:.10g}{letter}" for x in ticks for unit, letter in [_unit(x)]]
 
 
-def _unit(size: float) -> tuple[float, str]:
-    """Return the unit in which a number of that size is written, and its letter."""
-    return next((pair for pair in _UNITS if size >= max(pair[0], _LONG)), (1.0, ""))
-
-
-def _in_unit(value: float, unit: float, letter: str, error: float) -> str:
-    """Return a number in a unit with as few digits as an error allows."""
-    scaled = value / unit
-    digits = next((d for d in range(9) if abs(round(scaled, d) - scaled) * unit <= error), 9)
-    text = f"{round(scaled, digits) + 0.0:,.{digits}f}"
-    return text if text == "0" else text + letter
-
-
-def number(value: float) -> str:
-    """Return a number as a reader wants it: three digits or so, thousands apart, or words.
-
-    Examples
-    --------
-    >>> [number(x) for x in (1234.5, 56.78, 0.1234, 0.0, float("inf"), float("nan"))]
-    ['1,234', '56.8', '0.123', '0', 'not reached', 'not estimable']
-    """
-    if math.isnan(value):
-        return "not estimable"
-    if math.isinf(value):
-        return "not reached"
-    if value == round(value) or abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+def _unit(value: float) -> tuple[float, str]:
+    """Return the largest unit that a number has, and its letter."""
+    return next(((unit, letter) for unit, letter in _UNITS if abs(value) >= unit), (1.0, ""))
 
 
 def short_number(value: float) -> str:
-    """Return :func:`number` for a drawing, where millions have no room.
+    """Return :func:`gnomon.tables.number` for a drawing, where millions have no room.
 
     Examples
     --------
     >>> short_number(1234.5), short_number(-1_234_567), short_number(2.5e9)
     ('1,234', '-1.23M', '2.5B')
     """
-    if not 1e6 <= abs(value) < 1e15:
-        return f"{value:.3g}" if 1e15 <= abs(value) < math.inf else number(value)
-    unit, letter = _unit(abs(value))
+    if not 1e6 <= abs(value) < math.inf:
+        return number(value)
+    unit, letter = _unit(value)
     return f"{float(f'{value:.3g}') / unit:g}{letter}"

@@ -14,19 +14,18 @@ from gnomon.distillation.suite import Sizes
 from gnomon.distillation.transforms import Transform
 from gnomon.errors import ScoreDataError, shortened
 from gnomon.plot.figure import Figure, Panel, frame
-from gnomon.plot.labels import name_series
+from gnomon.plot.labels import LONGEST, name_series
 from gnomon.plot.lines import Line, draw_lines
 from gnomon.plot.style import (
     HALF_WIDTH,
     HEIGHT,
     INK,
-    LONGEST,
     MUTED,
     SERIES,
     SIZE,
     dress,
     mark_numbers,
-    tick_labels,
+    short_number,
 )
 from gnomon.scores.table import FloatArray
 from gnomon.tables import percent
@@ -125,7 +124,7 @@ def _mark_scores(ax: Axes, transform: Transform, ends: FloatArray) -> None:
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(FixedLocator(transform.forward(np.array(marks)).tolist()))
         axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FixedFormatter(tick_labels(marks)))
+        axis.set_major_formatter(FixedFormatter([*map(short_number, marks)]))
 
 
 def size_figure(found: Sizes, ax: Axes | None = None) -> Figure | Axes:
@@ -162,4 +161,4 @@ def _draw_sizes(found: Sizes, ax: Axes) -> None:
     mark_numbers(ax.yaxis)
     ax.set_xlabel("number of tasks")
     ax.set_ylabel("relative error, %")
-    name_series(ax, "upper right")
+    name_series(ax)

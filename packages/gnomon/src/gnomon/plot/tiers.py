@@ -16,7 +16,7 @@ from matplotlib.transforms import (
 )
 
 from gnomon.plot.dots import MOST_ROWS, ROW, Dot, draw_dots
-from gnomon.plot.figure import Figure, Panel, frame
+from gnomon.plot.figure import Figure, Panel, drawn, frame
 from gnomon.plot.labels import in_lines
 from gnomon.plot.style import FULL_WIDTH, INK, MUTED, SERIES, SIZE, drawing_of
 from gnomon.ranking.ranks import rank_range
@@ -28,8 +28,7 @@ RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2
 
 def ranking_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of a ranking: values and ranks with intervals, tiers as brackets."""
-    n = min(len(found), MOST_ROWS)
-    some = f" The first {n} of {len(found)} are drawn." * (n < len(found))
+    n, some = len(found[:MOST_ROWS]), drawn(found, MOST_ROWS)[1]
     long = max(map(len, found.names), default=0) > 26
     return frame(
         [Panel(partial(_draw_ranking, found, n), "", 0.9 + (0.44 if long else ROW) * max(n, 3))],

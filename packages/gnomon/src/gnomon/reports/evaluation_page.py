@@ -11,7 +11,6 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined, shortened
 from gnomon.plot.figure import Figure
-from gnomon.plot.style import number
 from gnomon.ranking import audit, rank
 from gnomon.ranking.item_audit import ITEM_TITLES
 from gnomon.ranking.ranks import rank_range, tier_text
@@ -33,7 +32,7 @@ from gnomon.stats.comparison import chosen_pair
 from gnomon.stats.costs import cost_columns
 from gnomon.stats.item_results import compare_items, estimate_items
 from gnomon.stats.items import Items
-from gnomon.tables import p_value, percent
+from gnomon.tables import number, p_value, percent
 
 #: Groups of items that are shown: those with the largest and with the smallest contributions.
 MOST_GROUPS, LAST_GROUPS = 15, 5

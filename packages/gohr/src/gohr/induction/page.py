@@ -9,7 +9,8 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from gnomon.errors import counted
-from gnomon.plot import FULL_WIDTH, Dot, Figure, Panel, draw_dots, frame
+from gnomon.plot import Dot, Figure, Panel, draw_dots, frame
+from gnomon.plot.style import FULL_WIDTH
 from gnomon.ranking import Ranking
 from gnomon.reports import Answer, Report, Section, Table, try_place, write_page
 from gohr.induction.outcomes import EVERY, Induction, Loss, Solved

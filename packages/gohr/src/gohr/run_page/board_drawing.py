@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import is_color_like
 from matplotlib.patches import Circle, FancyBboxPatch, Patch, Polygon, Rectangle
 
-from gnomon.plot import SIZE, new_drawing
+from gnomon.plot.style import SIZE, new_drawing
 from gohr.game.board import BUCKET_PLACES, DEFAULT_SPEC, N_CELLS, Board, BoardSpec, Piece
 
 # A board is an object on the page and keeps its own colours on light and on dark paper.

@@ -9,7 +9,9 @@ from functools import partial
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from gnomon.plot import FULL_WIDTH, Dot, Figure, Panel, draw_dots, frame, number
+from gnomon.plot import Dot, Figure, Panel, draw_dots, frame
+from gnomon.plot.style import FULL_WIDTH
+from gnomon.tables import number
 from gohr.experiments.rule_elements import Element, Elements, bracketed
 from gohr.experiments.rule_tags import TagEffect, TagEffects
 

@@ -18,7 +18,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-from gnomon.plot import (
+from gnomon.plot import draw_map
+from gnomon.plot.labels import in_lines, name_rows
+from gnomon.plot.style import (
     FULL_WIDTH,
     HALF_WIDTH,
     HEIGHT,
@@ -26,17 +28,13 @@ from gnomon.plot import (
     MUTED,
     PAPER,
     SIZE,
-    draw_map,
     dress,
-    in_lines,
     mark_numbers,
-    name_rows,
     new_drawing,
-    number,
     series_style,
 )
 from gnomon.stats import PairwiseTest
-from gnomon.tables import p_value
+from gnomon.tables import number, p_value
 
 FloatArray = npt.NDArray[np.float64]
 #: Trials drawn as curves, as many as in figure 3 of the paper; more would hide each other.

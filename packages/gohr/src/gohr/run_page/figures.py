@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 
 from gnomon.errors import counted, joined
-from gnomon.plot import Figure, drawing_of, series_style
+from gnomon.plot import Figure
+from gnomon.plot.style import drawing_of, series_style
 from gnomon.tables import percent
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards

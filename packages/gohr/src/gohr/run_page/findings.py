@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from gnomon import estimate
 from gnomon.errors import counted, joined
-from gnomon.plot import number
 from gnomon.results import noted
 from gnomon.stats import (
     Estimates,
@@ -23,7 +22,7 @@ from gnomon.stats import (
     median_curve,
     median_interval,
 )
-from gnomon.tables import p_value
+from gnomon.tables import number, p_value
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.rule_elements import Elements, elements_of, trials_by_rule
 from gohr.experiments.rule_tags import TagEffects, tag_effects_of, tags_of_rules

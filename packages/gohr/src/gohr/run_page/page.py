@@ -12,7 +12,7 @@ import numpy as np
 
 from gnomon import __version__
 from gnomon.errors import counted, joined
-from gnomon.plot import default_settings
+from gnomon.plot.style import default_settings
 from gnomon.reports import Answer, Report, Section, Table, try_place, write_page
 from gnomon.tables import p_value, percent
 from gohr.experiments import RunFolder, RunSummary

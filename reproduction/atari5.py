@@ -225,7 +225,7 @@ def _tables_of_games(table: str) -> Callable[[Paper], Iterator[Comparison]]:
 
 
 def _table12(_: Paper) -> Iterator[Comparison]:
-    constants = load_references("atari5")
+    constants = load_references()
     for game, printed in atari.published_constants().items():
         for name, published, ours in zip(
             ("random", "human"), printed, constants[game], strict=True

@@ -167,7 +167,7 @@ def paper_scores(**changes: Unpack[PreparationOptions]) -> PreparedScores:
         Options of :func:`gnomon.distillation.prepare` that replace those of the paper.
     """
     options: PreparationOptions = {
-        "references": load_references("atari5"),
+        "references": load_references(),
         "group_by": "group",
         "date_by": "year",
     }

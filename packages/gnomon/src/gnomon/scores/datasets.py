@@ -18,8 +18,6 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -33,39 +31,17 @@ from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, tidy_rows
 
-#: Random and human score of each task: what 0 and 100 mean after normalisation.
-References = Mapping[str, tuple[float, float]]
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A public table of scores: where its files are, and what they must be."""
-
-    name: str
-    url: str
-    sha256: Mapping[str, str]
-    source: str
-    licence: str
-    holds: str
-
-
-_ATARI5 = Dataset(
-    name="atari5",
-    url="https://raw.githubusercontent.com/maitchison/Atari-5/"
-    "118cad542c94bc6e57181bb259a17d020e0a330f/",
-    sha256={
-        "dataset.csv": "c78cf8e4db9c46c639caeed204b2bd6168bdfe404a3993eb09c0a7b733af44f7",
-        "Atari-Human.csv": "96bf8a49f30d83fa490ea2cc2400181ef9ce35a2c708d5c24b133d3c913be5f5",
-    },
-    source="Aitchison, Sweetser and Hutter 2022, github.com/maitchison/Atari-5",
-    licence="MIT",
-    holds="62 algorithms on up to 57 Atari games, raw scores as published",
+#: Where the files of Atari-5 are, at a fixed commit, and their hashes.
+_URL = (
+    "https://raw.githubusercontent.com/maitchison/Atari-5/118cad542c94bc6e57181bb259a17d020e0a330f/"
 )
+_SHA256 = {
+    "dataset.csv": "c78cf8e4db9c46c639caeed204b2bd6168bdfe404a3993eb09c0a7b733af44f7",
+    "Atari-Human.csv": "96bf8a49f30d83fa490ea2cc2400181ef9ce35a2c708d5c24b133d3c913be5f5",
+}
 
-#: The published data sets.
-DATASETS: Mapping[str, Dataset] = {_ATARI5.name: _ATARI5}
-
-#: This project's own measurements, each with what is in it.
+#: The published data set, and this project's own measurements, each with what is in it.
+PUBLISHED = {"atari5": "62 algorithms on up to 57 Atari games, raw scores as published"}
 MEASURED = {
     "gohr-full": "42 learners on the 90 rules of gohr-full-v1, 20 trials each",
     "gohr-induction": "six learners on the 24 rules of gohr-induction-v1 and as many variants, "
@@ -83,7 +59,7 @@ def available_datasets() -> dict[str, str]:
     >>> list(available_datasets())
     ['atari5', 'gohr-full', 'gohr-induction', 'gohr-core-sb3', 'gohr-core-sb3-unmasked']
     """
-    return {name: about.holds for name, about in DATASETS.items()} | MEASURED
+    return PUBLISHED | MEASURED
 
 
 def load_scores(name: str, metric: str | None = None) -> ScoreTable:
@@ -122,13 +98,15 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
     """
     if name in MEASURED:
         return _measured(name, metric or "tce")
+    if name not in PUBLISHED:
+        raise UnknownNameError("data set", name, available_datasets())
     if metric is not None:
         raise ScoreDataError(
             f"{name}: expected no name of a score, since it has one; found {metric}"
         )
     records = []
     n_runs: Counter[tuple[str, str]] = Counter()
-    for row in _csv_rows(dataset_file(name, "dataset.csv")):
+    for row in _csv_rows(dataset_file("dataset.csv")):
         algorithm, task = row["Algorithm"], row["Game"]
         group = row["Paper Title"].strip() or row["Source"]
         year = row["Date"] or _YEARS.get(algorithm) or _YEARS.get(group)
@@ -143,9 +121,8 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
             }
         )
         n_runs[algorithm, task] += 1
-    about = DATASETS[name]
-    provenance = (f"{name}: {about.source} ({about.licence})",)
-    return ScoreTable.from_records(records, provenance=provenance)
+    source = "Aitchison, Sweetser and Hutter 2022, github.com/maitchison/Atari-5 (MIT)"
+    return ScoreTable.from_records(records, provenance=(f"{name}: {source}",))
 
 
 def _csv_rows(path: Path) -> list[dict[str, str]]:
@@ -208,44 +185,35 @@ def measured_provenance(name: str) -> dict[str, Any]:
     return about
 
 
-def load_references(name: str) -> dict[str, tuple[float, float]]:
-    """Return the random and the human score of each task of a public data set."""
+def load_references() -> dict[str, tuple[float, float]]:
+    """Return the random and the human score of each game of Atari-5: what 0 and 100 mean there."""
     # The scores name games by their letters alone ("icehockey"), this file does not.
     return {
         re.sub("[^a-z]", "", row["Game"].lower()): (float(row["Random"]), float(row["Human"]))
-        for row in _csv_rows(dataset_file(name, "Atari-Human.csv"))
+        for row in _csv_rows(dataset_file("Atari-Human.csv"))
     }
 
 
-def dataset_file(name: str, file: str) -> Path:
-    """Return the path of a checked file of a data set, fetching it if need be."""
-    if name not in DATASETS:
-        raise UnknownNameError("data set", name, available_datasets())
-    about = DATASETS[name]
-    if file not in about.sha256:
-        raise UnknownNameError(f"file of {name}", file, about.sha256)
+def dataset_file(file: str) -> Path:
+    """Return the path of a checked file of Atari-5, fetching it if need be."""
     folder = os.environ.get("GNOMON_DATA")
     if folder:
-        path = Path(folder) / name / file
+        path = Path(folder, "atari5", file)
         if not path.is_file():
             raise ScoreDataError(
-                f"{path}: expected a file of {name} in the folder GNOMON_DATA; found none"
+                f"{path}: expected a file of atari5 in the folder GNOMON_DATA; found none"
             )
-        _check(path.read_bytes(), about.sha256[file], str(path))
+        _check(path.read_bytes(), _SHA256[file], str(path))
         return path
-    path = _cache() / name / about.sha256[file][:12] / file
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    path = Path(base, "gnomon", "atari5", _SHA256[file][:12], file)
     if not path.is_file():
-        _fetch(about.url + file, about.sha256[file], path)
+        _fetch(_URL + file, _SHA256[file], path)
     return path
 
 
 def _folder() -> resources.abc.Traversable:
     return resources.files("gnomon.scores") / "data"
-
-
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "gnomon"
 
 
 def _fetch(url: str, sha256: str, path: Path) -> None:

@@ -44,13 +44,7 @@ def suspicions(table: ScoreTable) -> list[str]:
 
     Of items, only the names of algorithms are checked.
     """
-    called = _alike(("".join(name.casefold().split()), name) for name in table.algorithms)
-    found = [
-        f"the algorithms {joined([repr(name) for name in same[:3]])} differ only in case or "
-        "blanks: rename one, if they are the same algorithm"
-        for same in called.values()
-        if len(same) > 1
-    ]
+    found = _spelt_alike(table.algorithms, "algorithm")
     if table.units == "items":  # numbered, and one epoch of each, as they should be
         return found
     names, last = table.tasks, table.last_step()
@@ -71,12 +65,7 @@ def suspicions(table: ScoreTable) -> list[str]:
             f"a column {nested[0]!r} beside run: episodes of one run are not independent runs; "
             "average them first"
         )
-    spelt = _alike((re.sub(r"[\W_]", "", task.lower()), task) for task in names)
-    for twice in [tasks for tasks in spelt.values() if len(tasks) > 1][:1]:
-        shown = joined([repr(name) for name in twice[:3]])
-        found.append(
-            f"the tasks {shown} differ only in spelling: rename one, if they are the same task"
-        )
+    found += _spelt_alike(names, "task")
     are_copies = _are_copies(last)
     found += _copied(last, runs_too=not are_copies)
     # Runs may well end alike, at the highest score that there is, but not go there alike.
@@ -86,6 +75,16 @@ def suspicions(table: ScoreTable) -> list[str]:
             "deterministic evaluation are not independent runs"
         )
     return found
+
+
+def _spelt_alike(names: Sequence[str], noun: str) -> list[str]:
+    """Return a sentence on the first names that differ only in case, blanks, hyphens or dots."""
+    for same in _alike((re.sub(r"[\s_.-]", "", name.casefold()), name) for name in names).values():
+        if len(same) > 1:
+            shown = joined([repr(name) for name in same[:3]])
+            remedy = f"rename one, if they are the same {noun}"
+            return [f"the {noun}s {shown} differ only in spelling: {remedy}"]
+    return []
 
 
 def _alike(pairs: Iterable[tuple[Hashable, Any]]) -> dict[Any, list[Any]]:
@@ -295,13 +294,6 @@ def _shown(number: float) -> str:
     return f"{rounded:,.0f}" if 100 <= rounded < 1e9 else f"{rounded:#.3g}"
 
 
-def warn_of_suspicions(table: ScoreTable) -> ScoreTable:
-    """Return the table as it is, after a DegenerateScoresWarning for each suspicion."""
-    for message in suspicions(table):
-        note(message)
-    return table
-
-
 def tasks_left_out(
     tasks: Sequence[str], kept: Collection[str], own: Mapping[str, Collection[str]]
 ) -> str | None:
@@ -332,7 +324,7 @@ def contents(table: ScoreTable) -> str:
     if "censored" in last.rows and last.rows["censored"].any():
         lines.append(counted(int(last.rows["censored"].sum()), "censored run"))
     cells = last.algorithms, last.tasks, last.run_counts
-    return "\n".join([*lines, *_gaps(*cells), *_uneven_runs(*cells)])
+    return "\n".join([*lines, *_gaps(*cells, "task"), *_uneven_runs(*cells)])
 
 
 def html_contents(table: ScoreTable) -> str:
@@ -356,20 +348,28 @@ def _heading(table: ScoreTable) -> str:
     kinds = [counted(len(table.algorithms), "algorithm"), counted(len(table.tasks), "task")]
     if table.n_steps > 1:
         kinds.append(f"{table.n_steps} steps")
-    elif (counts := table.run_counts[table.run_counts > 0]).size:
-        least, most = int(counts.min()), int(counts.max())
-        kinds.append(f"{least} to {most} runs" if least < most else counted(most, "run"))
+    elif table.run_counts.any():
+        kinds.append(_span(table.run_counts, "run"))
     return f"{counted(len(table), 'score')} ({_scale(table)}): {', '.join(kinds)}"
 
 
-def _gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: IntArray) -> list[str]:
+def _span(counts: IntArray, noun: str) -> str:
+    """Return how many of something there are where there are any."""
+    found = counts[counts > 0]
+    least, most = int(found.min(initial=counts.max(initial=0))), int(counts.max(initial=0))
+    return f"{least} to {most} {noun}s" if least < most else counted(most, noun)
+
+
+def _gaps(
+    algorithms: Sequence[str], tasks: Sequence[str], counts: IntArray, noun: str
+) -> list[str]:
     """Return a line for each algorithm without a score on some task."""
     lines = []
-    for algorithm, counts in zip(algorithms, run_counts, strict=True):
-        absent = [task for task, n in zip(tasks, counts, strict=True) if n == 0]
+    for algorithm, own in zip(algorithms, counts, strict=True):
+        absent = [tasks[at] for at in np.flatnonzero(own == 0)]
         if absent:
-            found = f"{counted(len(absent), 'task')} ({listed(absent, MOST_NAMES)})"
-            lines.append(f"{algorithm}: no score on {found}")
+            shown = listed(absent, MOST_NAMES)
+            lines.append(f"{algorithm}: no score on {counted(len(absent), noun)} ({shown})")
     return lines
 
 
@@ -402,21 +402,9 @@ def _of_items(table: ScoreTable) -> str:
     if scores.clusters is not None:
         size += f" ({counted(len(scores.clusters), 'cluster')})"
     unscored = without_score(table.rows)
-    lines = [f"{size}, {_epochs(counts)}{unscored and f'; {unscored}'}"]
+    lines = [f"{size}, {_span(counts, 'epoch')}{unscored and f'; {unscored}'}"]
     lines.append(f"{counted(len(table), 'sample')} ({_scale(table)}){_with_status(table.rows)}")
-    for name, n in zip(scores.models, counts, strict=True):
-        absent = [scores.items[i] for i in np.flatnonzero(n == 0)]
-        if absent:
-            found = f"{counted(len(absent), 'item')} ({listed(absent, MOST_NAMES)})"
-            lines.append(f"{name}: no score on {found}")
-    return "\n".join(lines)
-
-
-def _epochs(counts: IntArray) -> str:
-    """Return how many epochs items have, in words."""
-    found = counts[counts > 0]
-    least, most = int(found.min(initial=counts.max(initial=0))), int(counts.max(initial=0))
-    return counted(most, "epoch") if least == most else f"{least} to {most} epochs"
+    return "\n".join(lines + _gaps(scores.models, scores.items, counts, "item"))
 
 
 def without_score(rows: Rows) -> str:

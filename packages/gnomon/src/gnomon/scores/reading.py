@@ -10,8 +10,8 @@ from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError, check_word, either, listed
-from gnomon.scores.checks import warn_of_suspicions
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word, either, listed, note
+from gnomon.scores.checks import suspicions
 from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.items import check_inputs
 from gnomon.scores.readers.registry import ColumnsAre, ReadRequest, Source, read_with, recognised
@@ -158,7 +158,9 @@ def read_scores(
         _under(name, read_with(reader, one, wanted))
         for (name, one), reader in zip(named, readers, strict=True)
     ]
-    table = warn_of_suspicions(_renamed(_joined(tables), rename or {}))
+    table = _renamed(_joined(tables), rename or {})
+    for message in suspicions(table):
+        note(message)
     if units is not None or cluster is not None:
         table = replace(table, units=units or table.units, cluster=cluster)
     if at == "end":

@@ -341,7 +341,7 @@ def test_questions_that_are_right_or_wrong_are_items(tmp_path):
 
 def test_algorithms_whose_names_are_nearly_alike_are_reported(tmp_path):
     text = "algorithm,task,run,score\nSAC,t,0,1\nSac,t,0,2\nSAC+,t,0,2\n"
-    said = "the algorithms 'SAC' and 'Sac' differ only in case or blanks"
+    said = "the algorithms 'SAC' and 'Sac' differ only in spelling"
     assert said in notes(written(tmp_path, "names.csv", text))[1]
 
 

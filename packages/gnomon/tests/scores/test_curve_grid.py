@@ -96,7 +96,6 @@ def test_shared_steps_need_no_grid():
     table = table_of(a_0=LONG, a_1={0: 5.0, 10: 6.0})
     found, said = said_by(on_grid, table)
     assert (found, said) == (table, [])
-    assert on_grid(table, "shared") is table
 
 
 def test_few_steps_of_their_own_are_joined():
@@ -104,7 +103,7 @@ def test_few_steps_of_their_own_are_joined():
     steps, curves = found.curves("a", "t")
     assert steps.tolist() == [0, 5, 10, 20]
     np.testing.assert_array_equal(curves, [[0, 0.5, 1, 2], [0, 5, 0, np.nan]])
-    assert "gaps between a run's scores interpolated; grid='shared'" in said[0]
+    assert "gaps between a run's scores interpolated; grid=100" in said[0]
 
 
 def test_nothing_is_stretched_on_an_even_grid():

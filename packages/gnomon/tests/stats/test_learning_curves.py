@@ -73,13 +73,10 @@ def test_a_run_that_ends_early_does_not_erase_the_others():
     assert curve.step.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_steps_that_some_run_lacks_between_others_are_left_out_aloud():
+def test_steps_that_some_run_lacks_between_others_are_interpolated_aloud():
     x = X.copy()
     x[2, 1, 5] = np.nan
     table = ScoreTable.from_arrays({"a": x})
-    with pytest.warns(DegenerateScoresWarning, match="a: 1 of 8 steps left out, not all runs"):
-        (curve,) = curves(table, grid="shared", rng=rng())
-    assert curve.step.tolist() == [0, 1, 2, 3, 4, 6, 7]
     with pytest.warns(DegenerateScoresWarning, match="do not share all their steps: gaps between"):
         (curve,) = curves(table, rng=rng())
     assert curve.step.tolist() == list(range(8))

@@ -213,10 +213,7 @@ def curves(
     at: Annotated[
         float | None, typer.Option(help="Last step of the curves; shorter runs are left out.")
     ] = None,
-    grid: Annotated[
-        str | None,
-        typer.Option(help="Number of evenly spaced steps, or shared: steps that all runs have."),
-    ] = None,
+    grid: Annotated[int | None, typer.Option(min=2, help="Number of evenly spaced steps.")] = None,
     *,
     scores: ScoreOptions,
     draws: DrawOptions,
@@ -244,23 +241,10 @@ def curves(
         table = scores.normalized(table if at is None else up_to(table, at))
         wanted, options = metric or "iqm", draws.arguments() | {"method": method}
         if summary is None:
-            answer.show(curves_of(table, wanted, grid=_grid(grid), **options))
+            answer.show(curves_of(table, wanted, grid=grid, **options))
         else:
             runs = summarize_runs(table, summary, threshold=threshold)
             answer.show(estimate_of(runs, wanted, **options))
-
-
-def _grid(text: str | None) -> int | Literal["shared"] | None:
-    """Return the number of steps, or that there is to be no grid."""
-    if text is None:
-        return None
-    if text == "shared":
-        return "shared"
-    if not text.isdigit() or int(text) < 2:
-        raise typer.BadParameter(
-            f"expected a number of steps from 2 on, or shared; found {text!r}", param_hint="--grid"
-        )
-    return int(text)
 
 
 @with_groups

@@ -366,7 +366,7 @@ def _gaps(
     """Return a line for each algorithm without a score on some task."""
     lines = []
     for algorithm, own in zip(algorithms, counts, strict=True):
-        absent = [tasks[at] for at in np.flatnonzero(own == 0)]
+        absent = [task for task, n in zip(tasks, own, strict=True) if n == 0]
         if absent:
             shown = listed(absent, MOST_NAMES)
             lines.append(f"{algorithm}: no score on {counted(len(absent), noun)} ({shown})")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -25,9 +24,6 @@ ALMOST = 0.99
 MOST_STEPS = 100
 #: With as many scores in each of its intervals, a grid takes their means.
 TO_AVERAGE = 2
-
-#: Steps of a curve: as many, only those that all runs have, or what suits the runs.
-Grid = int | Literal["shared"] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,17 +296,16 @@ def refuse_unequal_lengths(table: ScoreTable, what: str = "areas") -> None:
             )
 
 
-def on_grid(table: ScoreTable, grid: Grid = None) -> ScoreTable:
+def on_grid(table: ScoreTable, grid: int | None = None) -> ScoreTable:
     """Return learning curves whose runs have scores at the same steps.
 
     Parameters
     ----------
     table : ScoreTable
         With a column ``step``.
-    grid : int or "shared", optional
-        A number of evenly spaced steps; or no grid, for the steps that runs share. If not given, a
-        grid where runs do not share their steps: all their steps, or as many as a run has where
-        these are more than 100.
+    grid : int, optional
+        A number of evenly spaced steps. If not given, a grid where runs do not share their steps:
+        all their steps, or as many as a run has where these are more than 100.
 
     Returns
     -------
@@ -338,23 +333,19 @@ def on_grid(table: ScoreTable, grid: Grid = None) -> ScoreTable:
     (array([ 0.,  5., 10.]), array([[0. , 0.5, 1. ],
            [1. , 3. , 3. ]]))
     """
-    if isinstance(grid, int) and grid < 2:
+    if grid is not None and grid < 2:
         raise ScoreDataError(f"expected a grid of at least 2 steps, found {grid}")
-    if grid == "shared" or table.n_steps < 2:
-        return table
-    if grid is None and _share_steps(table):
+    is_censored = "censored" in table.rows and table.rows["censored"].any()
+    if table.n_steps < 2 or is_censored:  # what never came cannot be interpolated
         return table
     runs = curve_runs(table)
-    if "censored" in table.rows and table.rows["censored"].any():
-        return table  # what never came cannot be interpolated
+    if grid is None and _share_steps(runs):
+        return table
     every = np.unique(np.concatenate([run.steps for run in runs]))
     if grid is None and every.size <= MOST_STEPS:
         parts = [_part(table, run, every, _interpolated(run, every)) for run in runs]
         how = "gaps between a run's scores interpolated"
-        note(
-            f"runs do not share all their steps: {how}; {option(grid='shared')} leaves such steps "
-            f"out, {option(grid=100)} takes 100 others"
-        )
+        note(f"runs do not share all their steps: {how}; {option(grid=100)} takes 100 others")
     else:
         parts, how = _even(table, runs, grid)
     rows = Rows.joined(parts)
@@ -373,23 +364,23 @@ def _even(table: ScoreTable, runs: Sequence[CurveRun], grid: int | None) -> tupl
     fill = _averaged if is_dense else _interpolated
     how = "means of the scores in each interval" if is_dense else "linear interpolation"
     why = "runs do not share their steps: " if grid is None else ""
-    others = f"; {option(grid=100)} sets another, {option(grid='shared')} none"
+    others = f"; {option(grid=100)} sets another"
     span = f"{n} steps from {in_words(low)} to {in_words(high)}, by {how}"
     note(f"{why}curves on a grid of {span}{others if grid is None else ''}")
     parts = [_part(table, run, steps, fill(run, edges)) for run in runs]
     return parts, f"grid of {n} steps, {how}"
 
 
-def _share_steps(table: ScoreTable) -> bool:
+def _share_steps(runs: Sequence[CurveRun]) -> bool:
     """Return whether runs of an algorithm have the same steps as long as they go on."""
     of_algorithm: dict[str, list[CurveRun]] = {}
-    for run in curve_runs(table):
+    for run in runs:
         of_algorithm.setdefault(run.key[0], []).append(run)
-    for runs in of_algorithm.values():
-        own = np.unique(np.concatenate([run.steps for run in runs]))
-        firsts = np.searchsorted(own, [run.steps[0] for run in runs], "left")
-        lasts = np.searchsorted(own, [run.steps[-1] for run in runs], "right")
-        if (lasts - firsts != [run.steps.size for run in runs]).any():
+    for own in of_algorithm.values():
+        steps = np.unique(np.concatenate([run.steps for run in own]))
+        firsts = np.searchsorted(steps, [run.steps[0] for run in own], "left")
+        lasts = np.searchsorted(steps, [run.end for run in own], "right")
+        if (lasts - firsts != [run.steps.size for run in own]).any():
             return False
     return True
 

@@ -14,7 +14,7 @@ from gnomon.errors import ScoreDataError, check_word
 from gnomon.results import Results, Row, SeriesRecord, generator, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.reading import Scores, table_of
-from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
+from gnomon.scores.steps import early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import median_interval
 from gnomon.stats.cautions import name_dependent_runs, shared_tasks, warn
@@ -95,7 +95,7 @@ def curves(
     method: Method = "auto",
     n_resamples: int = 2000,
     gamma: float | None = None,
-    grid: Grid = None,
+    grid: int | None = None,
     step: str = "step",
     rng: np.random.Generator | int | None = None,
 ) -> Curves:
@@ -118,9 +118,9 @@ def curves(
         Number of resamples.
     gamma : float, optional
         Target of the optimality gap.
-    grid : int or "shared", optional
-        As many evenly spaced steps, or those that runs share, as in
-        :func:`gnomon.scores.on_grid`; if not given, a grid where runs do not share steps.
+    grid : int, optional
+        A number of evenly spaced steps, as in :func:`gnomon.scores.on_grid`; if not given, a grid
+        where runs do not share steps.
     step : str
         What a step is called in a figure.
     rng : numpy.random.Generator or int, optional

@@ -98,9 +98,8 @@ def test_unknown_names_are_answered_with_near_ones():
         (
             with_row(algorithm="dqn", task="pong"),
             "rows 1 and 6, column 'run': expected one row for each algorithm, task, run; "
-            "found algorithm dqn, task pong, run 0 twice; column 'suite' distinguishes them: "
-            "read_scores(table, within_run='mean') averages the rows of a run, "
-            "where={'suite': 'atari'} takes some",
+            "found algorithm dqn, task pong, run 0 twice; read_scores(table, within_run='mean') "
+            "averages the rows of a run, columns={'step': 'NAME'} reads curves",
         ),
         (
             with_row(score=float("inf")),

@@ -157,7 +157,7 @@ def references_of(name: str | None, table: ScoreTable) -> dict[str, tuple[float,
         return None
     from gnomon.scores.anchors import SUITES, anchors_of_suite, read_anchors
 
-    if name.partition(":")[0] in ("min-max", "percentile", "reference"):
+    if name.partition(":")[0] in ("min-max", "reference"):
         raise ScoreDataError(
             f"--normalize {name}: such a scale changes with the algorithms of the table, and a "
             "model is for others; write two fixed scores of each task to a CSV file of task, low, "

@@ -66,7 +66,7 @@ Gamma = Annotated[
 Normalize = Annotated[
     str | None,
     typer.Option(
-        help="min-max, percentile, reference:ALGORITHM; atari (random-human), procgen-easy, "
+        help="min-max, reference:ALGORITHM; atari (random-human), procgen-easy, "
         "procgen-hard, dmc, minatar; or a CSV file of task, low, high."
     ),
 ]
@@ -165,11 +165,11 @@ def scores_or_summaries(
     """
     from gnomon.stats.summary_statistics import scores_or_stand_ins
 
-    of_ranks = (scores.normalize or "").partition(":")[0]
+    is_min_max = scores.normalize == "min-max"
     table, wanted = scores_or_stand_ins(
         summaries_of(source, scores) or scores.of_runs(source),
         metrics,
-        {**needs_runs, "normalize": of_ranks in ("min-max", "percentile") and of_ranks},
+        {**needs_runs, "normalize": is_min_max and "min-max"},
         higher_is_better=not scores.lower_is_better,
     )
     return scores.normalized(table), wanted

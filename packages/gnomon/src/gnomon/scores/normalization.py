@@ -19,7 +19,7 @@ from gnomon.scores.table import ScoreTable
 
 #: What :func:`normalize` knows by name.
 NORMALIZATIONS = (
-    "min-max", "random-human", "percentile", "reference:ALGORITHM", "FILE", "none",
+    "min-max", "random-human", "reference:ALGORITHM", "FILE", "none",
     "atari", "procgen-easy", "procgen-hard", "dmc", "minatar",
 )  # fmt: skip
 #: Raw scores below this share of the anchors, on half of the tasks, are on the scale already.
@@ -48,8 +48,6 @@ def normalize(
     by : str or mapping from task to (zero, one)
         * ``min-max``: the worst score of each task becomes 0 and the best 1. Another algorithm in
           the table changes all results.
-        * ``percentile``: a score becomes its share of the task's scores that it beats, ties one
-          half. Infinite (censored) scores take part and become finite.
         * ``reference:ALGORITHM``: the mean of an algorithm (of curves, at the last steps) becomes
           1, while a score of 0 remains 0.
         * ``atari`` (or ``random-human``), ``procgen-easy``, ``procgen-hard``, ``dmc``, ``minatar``:
@@ -97,8 +95,6 @@ def normalize(
         return _linear(table, ends, f"reference {algorithm}")
     if by == "min-max":
         return _linear(table, _extremes(table), by)
-    if by == "percentile":
-        return _percentiles(table)
     if by in ("random-human", *SUITES):
         suite = "atari" if by == "random-human" else by
         return _by_known_anchors(table, anchors_of_suite(suite, table), by)
@@ -182,7 +178,13 @@ def _linear(table: ScoreTable, anchors: Mapping[str, tuple[float, float]], name:
         used[task] = (zero, one)
         # Adding zero makes -0.0 a plain 0.0.
         scores[rows] = (scores[rows] - zero) / (one - zero) + 0.0
-    return _with(table, Rows({"score": scores}), Normalization(name, used, table.higher_is_better))
+    return replace(
+        table,
+        rows=table.rows.with_columns({"score": scores}),
+        higher_is_better=True,
+        normalization=Normalization(name, used, table.higher_is_better),
+        provenance=(*table.provenance, name),
+    )
 
 
 def _extremes(table: ScoreTable) -> Anchors:
@@ -196,29 +198,3 @@ def _extremes(table: ScoreTable) -> Anchors:
         ends = float(finite.min()), float(finite.max())
         found[task] = ends if table.higher_is_better else ends[::-1]
     return found
-
-
-def _percentiles(table: ScoreTable) -> ScoreTable:
-    """Return the table with each score's share of the task's scores that it beats."""
-    scores = table.effective_scores.copy()
-    for rows in table.rows_of_task.values():
-        own = scores[rows]
-        pool = np.sort(own[~np.isnan(own)])
-        below = np.searchsorted(pool, own, "left") + np.searchsorted(pool, own, "right")
-        shares = below / (2.0 * max(pool.size, 1))  # without a score all are missing
-        shares = shares if table.higher_is_better else 1.0 - shares
-        scores[rows] = np.where(np.isnan(own), np.nan, shares)
-    columns = Rows({"score": scores})
-    if "censored" in table.rows:
-        # A percentile is all that is known of a censored run.
-        columns = columns.with_columns({"censored": np.zeros(len(table), bool)})
-    return _with(table, columns, Normalization("percentile", {}, table.higher_is_better))
-
-
-def _with(table: ScoreTable, columns: Rows, record: Normalization) -> ScoreTable:
-    """Return the table with other scores, and the record of how they came about."""
-    rows = table.rows.with_columns({name: columns[name] for name in columns.names})
-    provenance = (*table.provenance, record.name)
-    return replace(
-        table, rows=rows, higher_is_better=True, normalization=record, provenance=provenance
-    )

@@ -400,7 +400,9 @@ def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
         )
     shown = ", ".join(f"{name} {rows.take([at]).tolist(name)[0]}" for name in key)
     message = f"expected one row for each {', '.join(key)}; found {shown} twice"
-    raise origin.error_at([earlier, at], "run", message + _apart(rows, key, earlier, origin))
+    mean = f"{reading(origin.file, within_run='mean')} averages the rows of a run"
+    curves = "" if "step" in key else f", {option(columns={'step': 'NAME'})} reads curves"
+    raise origin.error_at([earlier, at], "run", f"{message}; {mean}{curves}")
 
 
 def _averaged(rows: Rows) -> Rows:
@@ -413,22 +415,6 @@ def _averaged(rows: Rows) -> Rows:
     order = np.argsort(first)
     kept = rows.only(*(x for x in rows.names if x in same or x in SPECIAL)).take(first[order])
     return kept.with_columns({"score": mean[order]})
-
-
-def _apart(rows: Rows, key: Sequence[str], row: int, origin: Origin) -> str:
-    """Return the remedies for rows of one key: another column, or their mean."""
-    mean = f"{reading(origin.file, within_run='mean')} averages the rows of a run"
-    for name in (x for x in rows.names if x not in SPECIAL):
-        number, _ = numbered(rows, [*key, name])
-        if not _are_different(number):
-            continue
-        if "step" not in key and are_numbers(rows[name]):
-            curves = f"{option(columns={'step': name})} reads curves"
-            return f"; column {name!r} distinguishes them: {mean}, {curves}"
-        value = rows.take([row]).tolist(name)[0]
-        some = option(where={name: value})
-        return f"; column {name!r} distinguishes them: {mean}, {some} takes some"
-    return f"; {mean}"
 
 
 def numbered(rows: Rows, key: Sequence[str]) -> tuple[IntArray, int]:

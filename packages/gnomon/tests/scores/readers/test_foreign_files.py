@@ -213,9 +213,8 @@ WRONG = {
         "algorithm,task,run,episode,score\na,t,0,0,1\na,t,0,10,2\n",
         {},
         ", lines 2 and 3, column 'run': expected one row for each algorithm, task, run; found "
-        "algorithm a, task t, run 0 twice; column 'episode' distinguishes them: "
-        "read_scores('FILE', within_run='mean') averages the rows of a run, "
-        "columns={'step': 'episode'} reads curves",
+        "algorithm a, task t, run 0 twice; read_scores('FILE', within_run='mean') averages the "
+        "rows of a run, columns={'step': 'NAME'} reads curves",
     ),
     "a text in a chart": (
         '"Step","dqn - ret"\n"0","high"\n',

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError
 from gnomon.scores import Reader, ScoreTable, Source, available_readers, read_scores
 from gnomon.scores.readers import registry
 
@@ -107,19 +107,12 @@ def test_a_reader_of_another_package_comes_before_general_ones(tmp_path, added, 
     assert read_scores(path, format="wide").algorithms == ("a", "b")
 
 
-@pytest.mark.parametrize(
-    ("target", "said"),
-    [
-        ("gnomon.nowhere:READER", "cannot be loaded: No module named"),
-        ("gnomon.scores.readers.registry:GROUP", "expected a gnomon.scores.Reader"),
-        ("gnomon.scores.readers.registry:_mine", "there is a format 'tidy' already"),
-    ],
-)
-def test_a_reader_that_is_none_is_left_out_aloud(tmp_path, added, monkeypatch, target, said):
-    monkeypatch.setattr(registry, "_mine", readers("tidy"), raising=False)
-    added.append(point(target))
-    with pytest.warns(RuntimeWarning, match=f"{said}.*; it is left out"):
-        assert read_scores(source(tmp_path, "wide")).algorithms == ("a", "b")
+def test_a_reader_that_cannot_be_loaded_is_named(tmp_path, added):
+    added.append(point("gnomon.nowhere:READER"))
+    with pytest.raises(
+        GnomonError, match=r"the reader gnomon\.nowhere:READER cannot be loaded: No"
+    ):
+        read_scores(source(tmp_path, "wide"))
 
 
 def test_an_option_that_means_nothing_in_a_format_is_refused(tmp_path):

@@ -102,7 +102,7 @@ def test_another_column_may_be_the_step(tmp_path):
             HEADER + "a,t,0,1\na,t,1,2\na,t,0,3\n",
             "lines 2 and 4, column 'run': expected one row for each algorithm, task, run; "
             "found algorithm a, task t, run 0 twice; read_scores('FILE', within_run='mean') "
-            "averages the rows of a run",
+            "averages the rows of a run, columns={'step': 'NAME'} reads curves",
         ),
         (
             HEADER + "a,t,0,inf\n",

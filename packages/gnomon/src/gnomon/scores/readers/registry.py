@@ -8,7 +8,6 @@ theirs under the entry-point group ``gnomon.readers``.
 from __future__ import annotations
 
 import pkgutil
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -16,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from gnomon.errors import ScoreDataError, UnknownNameError, listed, reading
+from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError, listed, reading
 from gnomon.scores.columns import Rows, rows_of_frame, rows_of_records
 from gnomon.scores.readers.files import (
     JSON_LINES,
@@ -362,8 +361,10 @@ def recognised(source: Source, wanted: ReadRequest, format: str | None = None) -
     if format is not None:
         return _named(format)
     if not wanted.columns_are and wanted.units != "items" and is_tidy(source):
-        return _tidy()
-    _refuse_endings(source)
+        tidy: Reader = pkgutil.resolve_name("gnomon.scores.readers.tables:TIDY")
+        return tidy  # without loading any other
+    if source.is_file and source.ending in _REFUSED:
+        raise ScoreDataError(f"{source}: {_REFUSED[source.ending]}")
     if wanted.columns_are is not None:
         return _named("wide")
     every = [r for r in _readers() if wanted.units != "tasks" or r.units == "tasks"]
@@ -375,13 +376,6 @@ def recognised(source: Source, wanted: ReadRequest, format: str | None = None) -
             f"{reading(str(source), format=found[0].name)} names it"
         )
     found = found or _recognising(source, [reader for reader in every if reader.is_general])
-    others = [r for r in _readers() if r not in every and r.name != "items"]
-    logs = _recognising(source, others)
-    # Beside samples of lm-eval lie results, which are of tasks.
-    if logs and "lm-eval" not in [reader.name for reader in found]:
-        raise ScoreDataError(
-            f"{source}: expected tasks, found items of the format {logs[0].name!r}"
-        )
     if not found:
         raise _unknown_format(source)
     # Of several general readers, the first that takes the options.
@@ -418,12 +412,6 @@ _REFUSED = {
 }  # fmt: skip
 
 
-def _refuse_endings(source: Source) -> None:
-    """Refuse files of formats that are never read, and give the reason."""
-    if source.is_file and source.ending in _REFUSED:
-        raise ScoreDataError(f"{source}: {_REFUSED[source.ending]}")
-
-
 def _unknown_format(source: Source) -> ScoreDataError:
     """Return the error about a source that no reader recognises."""
     if source.path is not None and not source.path.exists():
@@ -445,12 +433,6 @@ def is_tidy(source: Source) -> bool:
     return has_names and set(source.names).issuperset(REQUIRED)
 
 
-def _tidy() -> Reader:
-    """Return the reader of tidy files without loading any other."""
-    reader: Reader = pkgutil.resolve_name("gnomon.scores.readers.tables:TIDY")
-    return reader
-
-
 def is_recognised(path: Path) -> bool:
     """Return whether a reader recognises what lies in a place, or the name of a data set."""
     source, there = Source(path), path.exists()
@@ -469,26 +451,14 @@ def _named(name: str) -> Reader:
 
 @cache
 def _readers() -> tuple[Reader, ...]:
-    """Return the readers of this package, and those of others that can be loaded."""
+    """Return the readers of this package, and those that other packages name."""
     from importlib import metadata  # not needed for a tidy file, and slow to import
 
-    found = {reader.name: reader for reader in map(pkgutil.resolve_name, BUILT_IN)}
+    found: dict[str, Reader] = {r.name: r for r in map(pkgutil.resolve_name, BUILT_IN)}
     for point in metadata.entry_points(group=GROUP):
-        if point.value in BUILT_IN:
-            continue
         try:
             reader = point.load()
-        except Exception as error:  # another package's fault must not keep ours from being read
-            _warn(f"reader {point.name!r} ({point.value}) cannot be loaded: {error}")
-            continue
-        if not isinstance(reader, Reader):
-            _warn(f"reader {point.name!r} ({point.value}): expected a gnomon.scores.Reader")
-        elif reader.name in found:
-            _warn(f"reader {point.value}: there is a format {reader.name!r} already")
-        else:
-            found[reader.name] = reader
+        except Exception as error:
+            raise GnomonError(f"the reader {point.value} cannot be loaded: {error}") from error
+        found.setdefault(reader.name, reader)
     return tuple(found.values())
-
-
-def _warn(text: str) -> None:
-    warnings.warn(f"{text}; it is left out", RuntimeWarning, stacklevel=4)

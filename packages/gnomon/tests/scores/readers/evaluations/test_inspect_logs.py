@@ -223,11 +223,6 @@ def test_wrong_logs_are_told(tmp_path):
         ([sample(1), sample(1)], {}, "found algorithm lab/a, task quiz/1, run 1 twice"),
         (two_scorers(a=1), {"cluster": "field"}, "no column 'field' of clusters; found subtask"),
         (two_scorers(a=1), {"where": {"topic": "z"}}, "no row has topic = z; found t1"),
-        (
-            two_scorers(a=1),
-            {"units": "tasks"},
-            "expected tasks, found items of the form",
-        ),
         (two_scorers(a=1), {"columns": {"task": "x"}}, "the format 'inspect' has no columns to"),
         (whole[:-3], {}, "a.json: expected JSON; it is cut off"),
         (whole[:-80], {}, "a.json: expected JSON; it is cut off"),

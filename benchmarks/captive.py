@@ -42,7 +42,7 @@ def measure() -> Iterator[Measurement]:
 
 def attempts_per_second(rule: str, mode: str, seconds: float) -> float:
     """Play at random for a while; in STANDARD the client parses the board each time."""
-    command = [sys.executable, "-c", "from gnomon.cli import main; main()", "captive"]
+    command = [sys.executable, "-m", "gohr", "captive"]
     arguments = [rule, str(_N_PIECES), "4", "4", "seed=1", f"output={mode}"]
     with subprocess.Popen(
         [*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
@@ -68,7 +68,10 @@ def _play(server: subprocess.Popen[bytes], has_boards: bool, seconds: float) -> 
     def answer(n: int) -> list[bytes]:
         said = b""
         while said.count(b"\n") < n:
-            said += os.read(out, 65536)
+            received = os.read(out, 65536)
+            if not received:
+                raise EOFError("the server has ended")
+            said += received
         return said.split(b"\n")
 
     moves = [[f"MOVE {i} {b}\n".encode() for b in range(4)] for i in range(_N_PIECES)]

@@ -197,8 +197,8 @@ CAPTIVE = {
         "EXIT now",
     ),
     "random boards": (
-        "output=FULL reveal=true seed=7 pipelined=true clockwise.txt 3 2 2",
-        "MOVE 0 0|MOVE 1 1|MOVE 2 2|NEW|DISPLAY|MOVE 0 3|MODE STANDARD|MOVE 1 3|NEW|EXIT",
+        "output=FULL reveal=true seed=7 clockwise.txt 3 2 2",
+        "MOVE 0 0|MOVE 1 1|MOVE 2 2|DISPLAY|MOVE 0 3|MODE STANDARD|MOVE 1 3|NEW",
     ),
     "log": (
         "output=BRIEF log=log.csv log.nickname=me log.run=3 clockwise.txt board.json",

@@ -80,22 +80,20 @@ def test_what_is_no_file_or_no_toml_is_said(tmp_path):
 def test_files_that_a_plan_names_stand_in_it(tmp_path):
     (tmp_path / "page.md").write_text("Read *this*. ![A dot](dot.png)")
     (tmp_path / "mine.txt").write_text("(*,*,*,*,0)")
-    (tmp_path / "zone.txt").write_text("(*,*,*,[1,2],*)")
     board = [{"id": 0, "color": "RED", "shape": "STAR", "x": 1, "y": 6}]
     (tmp_path / "board.json").write_text(json.dumps({"id": 0, "value": board}))
     (tmp_path / "dot.png").write_bytes(b"\x89PNG")
     text = PLAN.replace('"You may stop at any time."', '"page.md"').replace(
         'a = ["clockwise", "color-match"]',
-        'a = [{rule = "mine.txt", given = ["board.json"]}, '
-        '{rule = "clockwise", train = "zone.txt"}]',
+        'a = [{rule = "mine.txt", given = ["board.json"]}]',
     )
     path = tmp_path / "plan.toml"
     path.write_text(text)
     plan, dot = read_plan(path), "data:image/png;base64,iVBORw=="
     assert plan.consent == f"Read *this*. ![A dot]({dot})"
     assert plan.rule_texts == {"mine": "(*,*,*,*,0)"}
-    first, second = plan.lists["a"]
-    assert (first.rule, first.given[0][0].cell, second.train) == ("mine", 31, "(*,*,*,[1,2],*)")
+    (series,) = plan.lists["a"]
+    assert (series.rule, series.given[0][0].cell) == ("mine", 31)
     (tmp_path / "page.md").write_text("![A page](page.md)")
     with pytest.raises(ConfigError, match="expected a picture"):
         read_plan(path)

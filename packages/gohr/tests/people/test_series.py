@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gohr.game import Board, BoardSpec
+from gohr.game import BoardSpec
 from gohr.people import Game, PlayError, PlaySession, PointsPlan, SeriesPlan, SeriesTerms
 from recorded_episodes import VECTORS, records
 
@@ -140,24 +140,6 @@ def test_given_boards_come_over_and_over():
     cells = [int(np.flatnonzero(codes)[0]) + 1 for codes in dealt]
     assert all(set(cells[i : i + 2]) == {8, 9} for i in range(0, 40, 2))
     assert len({tuple(cells[i : i + 2]) for i in range(0, 40, 2)}) == 2
-
-
-@pytest.mark.parametrize(
-    ("condition", "meets"),
-    [
-        ("(*,*,*,[1,2,3,4,5,6],*)", lambda piece: piece.pos <= 6),
-        ("(*,*,RED,*,*)", lambda piece: piece.color == "RED"),
-        ("(*,STAR,*,[1,2,3],*)", lambda piece: piece.shape == "STAR" and piece.pos <= 3),
-    ],
-)
-def test_training_boards_meet_no_line_and_test_boards_meet_one(condition, meets):
-    spec = BoardSpec(4, 0, 0)
-    for kind in ("train", "test"):
-        terms = SeriesTerms(**{kind: condition})
-        for codes in Game("p", HUE, 2, 30, board=spec, terms=terms).boards():
-            board = Board.from_codes(codes, spec)
-            assert any(map(meets, board.pieces)) == (kind == "test")
-            assert len(board.pieces) == 4
 
 
 def test_points_are_those_of_the_reference():

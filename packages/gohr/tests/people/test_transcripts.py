@@ -75,7 +75,7 @@ def test_every_verb_reads_the_scores_of_attempts(tmp_path):
     [
         ([line(move=1)], r"row 2, column 'moveNo': expected 0, the next"),
         ([line(code=5)], r"column 'code': expected one of 0, 4, 7, found '5'"),
-        ([line(mover=1)], r"column 'mover': expected a whole number from -1 to 0"),
+        ([line(mover=1)], r"column 'mover': expected -1 to 0"),
         ([line().replace("3,0,0", "3,7,7")], r"column 'bucketId': expected the bucket at row 7"),
         (["p1,a"], r"row 2: expected 19 fields, found 2"),
     ],

@@ -309,11 +309,9 @@ def _recordings(
     for game in games:
         if not game.session.attempts:
             continue
-        terms = game.session.game.terms
-        task = game.rule + (" (train)" if terms.train else " (test)" if terms.test else "")
-        n_before = met[game.player, task]
-        met[game.player, task] += 1
-        again = f"{task}, again {n_before}" if n_before else task
+        n_before = met[game.player, game.rule]
+        met[game.player, game.rule] += 1
+        again = f"{game.rule}, again {n_before}" if n_before else game.rule
         yield _Recording(again, trials[game.player], game, game.session.log(spec))
 
 

@@ -328,8 +328,8 @@ _PICTURE = re.compile(r"(!\[[^\]]*\]\()([^()\s:]+)(?=\))")
 def _with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Return a plan in which file names are replaced by the texts of the files.
 
-    Pages may be file names that end in ``.md``; rules, ``train`` and ``test`` file names that end
-    in ``.txt``; and ``given`` names of board files. Pictures of pages become part of the pages.
+    Pages may be file names that end in ``.md``; rules file names that end in ``.txt``; and
+    ``given`` names of board files. Pictures of pages become part of the pages.
 
     Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is invalid or too
     large.
@@ -363,8 +363,6 @@ def _series(entry: Any, base: Path, texts: dict[str, str]) -> Any:
     found = dict(entry)
     if isinstance(found.get("rule"), str):
         found["rule"] = _rule(found["rule"], base, texts)
-    for name in ("train", "test"):
-        found |= {name: _text(found[name], base, ".txt")} if name in found else {}
     if isinstance(found.get("given"), list):
         found["given"] = [
             _given_board(base / each) if isinstance(each, str) else each for each in found["given"]

@@ -112,9 +112,8 @@ def _deal_findings(series: SeriesPlan, text: str, where: str) -> Iterator[PlanFi
         boards = [Board.from_codes(codes, game.board) for codes in game.boards()]
         yield from _stalemates(text, boards, where)
     except RuleSyntaxError as error:
-        if text not in (series.train, series.test) and error.source_line in text.splitlines():
-            return  # The check of the rule reports it.
-        yield PlanFinding("error", where, str(error))
+        if error.source_line not in text.splitlines():  # else the check of the rule reports it
+            yield PlanFinding("error", where, str(error))
     except GnomonError as error:
         yield PlanFinding("error", where, str(error))
 
@@ -206,7 +205,6 @@ def _in_words(series: SeriesPlan) -> str:
     pieces = str(low) if low == high else f"{low} to {high}"
     parts = [f"{series.rule}: up to {counted(series.episodes, 'board')} of {pieces} pieces"]
     parts += [f"{len(series.given)} given, {series.order}"] if series.given else []
-    parts += ["for training"] if series.train else ["for testing"] if series.test else []
     parts.append(f"{series.feedback} feedback")
     parts += [f"picks cost {series.pick_cost:g}"] if series.pick_cost is not None else []
     parts += [f"ends at {series.mastery} in a row"] if series.mastery is not None else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -125,7 +126,7 @@ def captive(
             help="RULE N [SHAPES COLORS [LIST [LIST]]] or RULE BOARD.json, and options: "
             "output=BRIEF|STANDARD|FULL, seed=, inputDir=, shapes=, colors=, condTrain=, "
             "condTest=, log=, logappend=, log.nickname=, log.run=, log.format=Long|Compact, "
-            "detailedTranscript=, reveal=true, pipelined=true.",
+            "reveal=true.",
         ),
     ] = None,
     socket: Annotated[
@@ -147,7 +148,7 @@ def captive(
         else:
             _tcp(arguments or [], host, socket, idle)
     except GnomonError as error:
-        from gohr.game.captive import refusal
+        from gohr.captive_server import refusal
 
         # The reference's exit status of a game that cannot begin; other verbs exit with 2.
         print(visible(refusal(error)), file=sys.stderr)
@@ -155,18 +156,16 @@ def captive(
 
 
 def _pipe(words: list[str]) -> None:
-    from gohr.game.captive import open_session, read_arguments, serve_pipe
+    from gohr.captive_server import open_session, serve_pipe
 
-    arguments = read_arguments(words)
-    serve_pipe(open_session(arguments), pipelined=arguments.options.get("pipelined", False))
+    serve_pipe(open_session(words))
 
 
 def _tcp(words: list[str], host: str, port: int, idle_s: float) -> None:
     """Serve until the process is interrupted or terminated."""
-    import asyncio
     import signal
 
-    from gohr.game.captive import serve_tcp
+    from gohr.captive_server import CaptiveServer
 
     folder = Path()
     for word in words:
@@ -175,13 +174,9 @@ def _tcp(words: list[str], host: str, port: int, idle_s: float) -> None:
             raise GnomonError(f"a server takes inputDir=FOLDER only, found {word!r}")
         folder = Path(value)
 
-    def announce(where: str) -> None:
-        message(f"serving at {where}; each client begins with GAME")
-
-    async def serve() -> None:
-        stop = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        await serve_tcp(folder, stop, announce, host=host, port=port, idle_s=idle_s)
-
-    asyncio.run(serve())
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with CaptiveServer(folder, host=host, port=port, idle_s=idle_s) as server:
+        address, number = server.socket.getsockname()[:2]
+        message(f"serving at {address}:{number}; each client begins with GAME")
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()

@@ -31,9 +31,10 @@ def _read_run_folder(source: Source, wanted: ReadRequest) -> ScoreTable:
 
 
 def _is_game_log(source: Source) -> bool:
-    from gohr.game.captive_log import is_game_log
+    from gohr.captive_log import is_result_file
+    from gohr.people.transcripts import is_transcript
 
-    return source.is_file and is_game_log(source.place)
+    return source.is_file and (is_result_file(source.place) or is_transcript(source.place))
 
 
 def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
@@ -45,9 +46,9 @@ def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
     import numpy as np
 
     from gnomon import ScoreTable
+    from gohr.captive_log import read_runs
     from gohr.experiments.metrics import METRICS, metric_named
-    from gohr.game.captive_log import read_runs
-    from gohr.people.transcripts import is_transcript, read_transcripts, score_series
+    from gohr.people.transcripts import is_transcript, read_transcripts, runs_of, score_series
 
     path = source.place
     chosen = metric_named(wanted.metric or "tce")
@@ -57,7 +58,7 @@ def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
         known = [name for name, metric in METRICS.items() if metric.needs == "episodes"]
         raise UnknownNameError("metric", chosen.name, known)
     rows: list[dict[str, Any]] = []
-    for run in read_runs(path):
+    for run in runs_of(read_transcripts(path)) if is_transcript(path) else read_runs(path):
         finish = np.array(run.cleared, dtype=np.int8)
         value = chosen.compute(np.array(run.errors, dtype=np.int64), finish)
         key = {"algorithm": run.player, "task": run.rule, "run": run.run}

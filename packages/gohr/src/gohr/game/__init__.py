@@ -12,8 +12,8 @@ determine how much of the history a learner sees. :func:`find_stalemate` searche
 which a rule gets stuck, :func:`check_rule` reports all problems of a rule text, and
 :func:`equivalent` decides whether two rules accept the same attempts.
 
-Inside: :mod:`gohr.game.engine` (the tables and the batched transition) and
-:mod:`gohr.game.captive` (the captive game server).
+Inside: :mod:`gohr.game.engine`, the tables and the batched transition. :class:`SeededBoards` draws
+the boards of the reference game server.
 """
 
 import lazy_loader

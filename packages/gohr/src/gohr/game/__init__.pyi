@@ -42,10 +42,7 @@ from .reference import AcceptedMove as AcceptedMove
 from .reference import ReferenceGame as ReferenceGame
 from .rule_check import CheckedRule as CheckedRule
 from .rule_check import check_rule as check_rule
-from .seeded_boards import BoardConditions as BoardConditions
-from .seeded_boards import BoardParameters as BoardParameters
-from .seeded_boards import JavaRandom as JavaRandom
-from .seeded_boards import RandomBoards as RandomBoards
+from .seeded_boards import SeededBoards as SeededBoards
 from .stalemate import StalemateSearch as StalemateSearch
 from .stalemate import find_stalemate as find_stalemate
 from .stalemate import random_way as random_way
@@ -73,8 +70,6 @@ __all__ = [
     "AcceptedMove",
     "Autoreset",
     "Board",
-    "BoardConditions",
-    "BoardParameters",
     "BoardSpec",
     "Boards",
     "CheckedRule",
@@ -84,11 +79,10 @@ __all__ = [
     "HiddenRulesEnv",
     "HiddenRulesVectorEnv",
     "HistoryStack",
-    "JavaRandom",
     "LastSuccess",
     "Piece",
-    "RandomBoards",
     "ReferenceGame",
+    "SeededBoards",
     "StalemateSearch",
     "TextObservation",
     "action_space",

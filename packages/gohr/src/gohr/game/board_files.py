@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, shortened
 from gnomon.files import read_text
 from gohr.game.board import Board, Piece
 
@@ -34,7 +34,12 @@ def read_board_file(path: str | Path) -> Board:
     'STAR'
     """
     path = Path(path)
-    content = _read_json(path)
+    try:
+        content = json.loads(read_text(path).removeprefix("\ufeff"))
+    except RecursionError:
+        raise GnomonError(f"{path}: expected a board; the JSON is nested too deeply") from None
+    except ValueError as error:
+        raise GnomonError(f"{path}: expected JSON: {error}") from None
     rows = content.get("value") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not rows:
         raise GnomonError(f'{path}: expected {{"value": [...]}} with a list of pieces')
@@ -43,19 +48,15 @@ def read_board_file(path: str | Path) -> Board:
         where = f"{path}, piece {number}"
         if not isinstance(row, dict):
             raise GnomonError(f"{where}: expected an object, found {_shown(row)}")
-        piece = _piece(row, where)
+        x, y = (_integer(row, name, 1, 6, where) for name in "xy")
+        look = (_name(row, name, where) for name in ("shape", "color"))
+        piece = Piece(_integer(row, "id", 0, 2**31 - 1, where), x + 6 * (y - 1), *look)
         if any(other.id == piece.id for other in pieces):
             raise GnomonError(f"{where}, field 'id': {piece.id} is another piece's already")
         if any(other.pos == piece.pos for other in pieces):
             raise GnomonError(f"{where}: several pieces in cell {piece.pos}")
         pieces.append(piece)
     return Board(tuple(pieces))
-
-
-def _piece(row: Mapping[str, Any], where: str) -> Piece:
-    number = _integer(row, "id", 0, 2**31 - 1, where)
-    pos = _integer(row, "x", 1, 6, where) + 6 * (_integer(row, "y", 1, 6, where) - 1)
-    return Piece(number, pos, _name(row, "shape", where), _name(row, "color", where))
 
 
 def _integer(row: Mapping[str, Any], key: str, least: int, most: int, where: str) -> int:
@@ -70,28 +71,12 @@ def _integer(row: Mapping[str, Any], key: str, least: int, most: int, where: str
 
 
 def _name(row: Mapping[str, Any], key: str, where: str) -> str:
-    return _text(row, key, where).upper()
-
-
-def _text(row: Mapping[str, Any], key: str, where: str) -> str:
     found = row.get(key)
     if not isinstance(found, str) or not found.strip():
         raise GnomonError(f"{where}, field {key!r}: expected a name, found {_shown(found)}")
-    return found.strip()
+    return found.strip().upper()
 
 
 def _shown(value: Any) -> str:
     """Return a description of the value found, short enough for one line."""
-    if value is None:
-        return "nothing"
-    text = json.dumps(value, ensure_ascii=True)
-    return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(read_text(path).removeprefix("\ufeff"))
-    except RecursionError:
-        raise GnomonError(f"{path}: expected a board; the JSON is nested too deeply") from None
-    except ValueError as error:
-        raise GnomonError(f"{path}: expected JSON: {error}") from None
+    return "nothing" if value is None else shortened(json.dumps(value))

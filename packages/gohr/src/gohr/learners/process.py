@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError
+from gohr.captive import INVALID_ARGUMENTS, Dialogue, OutputMode
 from gohr.game.board import N_BUCKETS, Board, BoardSpec, Piece
-from gohr.game.captive import INVALID_ARGUMENTS, Command, Dialogue, OutputMode
 from gohr.game.outcomes import CLEARED, STALEMATE
 from gohr.learners.base import Learner
 from gohr.learners.registry import LONGEST_S, Range
@@ -178,6 +178,3 @@ class TrialDialogue(Dialogue):
         raise GnomonError(
             f"learner 'process': expected it to play on, found EXIT in episode {self.episode + 1}"
         )
-
-    def _conditions(self, command: Command) -> list[str]:
-        return ["# OK, cond=train"]

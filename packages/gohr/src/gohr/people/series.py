@@ -1,4 +1,4 @@
-"""A series: one rule on several boards, which are drawn as a trial's are, or under a condition.
+"""A series: one rule on several boards, which are given, or drawn as a trial's are.
 
 A :class:`SeriesTerms` holds the part that a game needs besides the rule and the drawing of boards;
 a :class:`SeriesPlan` is an entry of a list, and a :class:`Game` what it is for one player.
@@ -7,7 +7,6 @@ a :class:`SeriesPlan` is an entry of a list, and a :class:`Game` what it is for 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -26,12 +25,9 @@ from gohr.game.board import (
     Piece,
     draw_boards,
 )
-from gohr.game.seeded_boards import BoardConditions
-from gohr.rules.parser import parse
 
 _Range = int | Annotated[tuple[int, ...], Field(min_length=2, max_length=2)]
 _Count = Annotated[int, Field(ge=1, le=1000)]
-_Text = Annotated[str, Field(max_length=20_000)]
 
 
 class Part(BaseModel):
@@ -112,8 +108,7 @@ class PointsPlan(Part):
 class SeriesTerms(Part):
     """How a series is played and paid, regardless of the rule.
 
-    ``given`` boards are dealt over and over, as listed or shuffled each time around. ``train`` and
-    ``test`` are lines of rules: boards of which no piece, or at least one, meets a line. ``fixed``
+    ``given`` boards are dealt over and over, as listed or shuffled each time around. ``fixed``
     feedback marks pieces that cannot be moved, and refuses attempts at them. Without a
     ``pick_cost`` a piece that is dropped beside the buckets goes back; with one it is a pick, which
     shows whether the piece can be moved and costs a number of attempts. Giving up is offered at any
@@ -123,8 +118,6 @@ class SeriesTerms(Part):
 
     given: tuple[tuple[GivenPiece, ...], ...] = ()
     order: Literal["listed", "random"] = "listed"
-    train: _Text = ""
-    test: _Text = ""
     feedback: Literal["free", "fixed"] = "free"
     pick_cost: Annotated[float, Field(ge=0, le=100)] | None = None
     memory: MemoryAids = MemoryAids()
@@ -135,10 +128,6 @@ class SeriesTerms(Part):
 
     @model_validator(mode="after")
     def _fits_together(self) -> SeriesTerms:
-        if self.train and self.test:
-            raise ValueError("expected train or test, found both")
-        if self.given and (self.train or self.test):
-            raise ValueError("expected given boards or a condition for random ones, found both")
         if self.feedback == "fixed" and self.pick_cost is not None:
             raise ValueError("pick_cost: fixed feedback leaves nothing to pick")
         if self.guess == "mastery" and self.mastery is None:
@@ -201,13 +190,8 @@ class Game:
     def boards(self) -> npt.NDArray[np.uint8]:
         """Return the boards, a row of codes each, as the palettes have them.
 
-        They follow from the seed and the text of the rule; those drawn without a condition are
-        those of trial 0 of an experiment with this seed.
-
-        Raises
-        ------
-        GnomonError
-            No board meets the condition, or it does not parse.
+        They follow from the seed and the text of the rule; those that are drawn are those of trial
+        0 of an experiment with this seed.
         """
         from gohr.experiments.config.config_entries import RuleEntry
 
@@ -221,40 +205,7 @@ class Game:
             shuffled = terms.order == "random"
             turns = [rng.permutation(listed) if shuffled else listed for _ in range(n)]
             return np.array([given[i] for i in np.concatenate(turns)[:n]])
-        if not terms.train and not terms.test:
-            return draw_boards(n, spec, rng=rng)
-        conditions = BoardConditions(parse(terms.train or terms.test))
-        if conditions.zone is not None:
-            place = _into_zone if terms.test else _out_of_zone
-            dealt = draw_boards(n, spec, rng=rng)
-            return np.array([place(board, conditions.zone, rng) for board in dealt])
-        return conditions.draw(n, spec, testing=bool(terms.test), rng=rng)
-
-
-def _out_of_zone(
-    board: npt.NDArray[np.uint8], zone: Sequence[int], rng: np.random.Generator
-) -> npt.NDArray[np.uint8]:
-    """Lay the pieces of a board on other cells, none of which is of a zone."""
-    free = [cell for cell in range(1, N_CELLS + 1) if cell not in zone]
-    pieces = board[board > 0]
-    if len(pieces) > len(free):
-        raise GnomonError(f"expected at most {len(free)} pieces outside the zone: {len(pieces)}")
-    moved = np.zeros_like(board)
-    moved[rng.choice(free, len(pieces), replace=False) - 1] = pieces
-    return moved
-
-
-def _into_zone(
-    board: npt.NDArray[np.uint8], zone: Sequence[int], rng: np.random.Generator
-) -> npt.NDArray[np.uint8]:
-    """Lay a piece of a board into a zone, unless one is there."""
-    inside = np.array(zone) - 1
-    if not inside.size or board[inside].any():
-        return board
-    moved = board.copy()
-    taken = rng.choice(np.flatnonzero(board))
-    moved[rng.choice(inside)], moved[taken] = board[taken], 0
-    return moved
+        return draw_boards(n, spec, rng=rng)
 
 
 class SeriesPlan(SeriesTerms):

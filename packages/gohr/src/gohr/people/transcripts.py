@@ -24,8 +24,8 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
 from gnomon.files import read_text
+from gohr.captive_log import PlayedRun, Row
 from gohr.game.board import BUCKET_PLACES, DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, Piece
-from gohr.game.captive_log import TRANSCRIPT
 from gohr.game.outcomes import ACCEPTED, CLEARED, DENIED, EMPTY_CELL, IMMOVABLE, IN_PROGRESS
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master, likelihood_ratios
 from gohr.people.session import PlaySession
@@ -34,6 +34,13 @@ from gohr.playing import TrialLog
 if TYPE_CHECKING:
     from gnomon import ScoreTable
     from gohr.rules.syntax import RuleSet
+
+
+#: The header of a transcript.
+_TRANSCRIPT = (
+    "playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,reactionTime,"
+    "objectType,objectId,y,x,bucketId,by,bx,code,objectCnt"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +93,7 @@ def transcript_text(games: Iterable[PlayedGame]) -> str:
     >>> text.splitlines()[1].split(",")[:5]
     ['pilot-0001', 'a', '0', 'anything-goes', '0']
     """
-    return _table(TRANSCRIPT, (row for game in games for row in _rows_of_attempts(game)))
+    return _table(_TRANSCRIPT, (row for game in games for row in _rows_of_attempts(game)))
 
 
 def _rows_of_attempts(game: PlayedGame) -> Iterator[Sequence[Any]]:
@@ -189,38 +196,6 @@ class _Episode:
     cleared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of a file by the names of its columns."""
-
-    where: str
-    cells: Mapping[str, str]
-
-    def integer(self, name: str, least: int, most: int) -> int:
-        """Return a whole number in a range; raise ScoreDataError with file, row and column."""
-        text = self.cells[name]
-        if not text.removeprefix("-").isdecimal() or not least <= int(text) <= most:
-            raise self.error(name, f"a whole number from {least} to {most}")
-        return int(text)
-
-    def text(self, name: str) -> str:
-        """Return a text that is not empty."""
-        if not self.cells[name]:
-            raise self.error(name, "a name")
-        return self.cells[name]
-
-    def cell(self) -> int:
-        """Return the cell, from 0."""
-        return 6 * (self.integer("y", 1, 6) - 1) + self.integer("x", 1, 6) - 1
-
-    def error(self, name: str, expected: str) -> ScoreDataError:
-        """Return the error about a column."""
-        found = self.cells[name][:60]
-        return ScoreDataError(
-            f"{self.where}, column {name!r}: expected {expected}, found {found!r}"
-        )
-
-
 def is_transcript(path: str | Path) -> bool:
     """Return whether the first line of a file is the header of a transcript."""
     return _header(Path(path)) >= _ATTEMPTS
@@ -269,7 +244,7 @@ def read_transcripts(sources: str | Path | Iterable[str | Path]) -> tuple[Played
     boards = _boards(path for path in files if _header(path) >= _PIECES)
     found = []
     for (player, rule, number), episodes in played.items():
-        log, known = _log(episodes, boards)
+        log, known = _log(f"{listed[0]}, {player} on {rule}", episodes, boards)
         found.append(PlayedSeries(player, rule, number, log, known))
     return tuple(found)
 
@@ -292,7 +267,7 @@ def _header(path: Path) -> frozenset[str]:
     return frozenset(name.strip() for name in first.strip().lstrip("#").split(","))
 
 
-def _lines(path: Path) -> Iterator[_Line]:
+def _lines(path: Path) -> Iterator[Row]:
     rows = csv.reader(read_text(path, error=ScoreDataError).removeprefix("\ufeff").splitlines())
     names = [name.strip() for name in next(rows)]
     names[0] = names[0].lstrip("#")
@@ -302,10 +277,10 @@ def _lines(path: Path) -> Iterator[_Line]:
             continue
         if len(values) < len(names):
             raise ScoreDataError(f"{where}: expected {len(names)} fields, found {len(values)}")
-        yield _Line(where, {k: v.strip() for k, v in zip(names, values, strict=False)})
+        yield Row(where, {k: v.strip() for k, v in zip(names, values, strict=False)})
 
 
-def _take(line: _Line, played: dict[tuple[str, str, int], dict[tuple[int, str], _Episode]]) -> None:
+def _take(line: Row, played: dict[tuple[str, str, int], dict[tuple[int, str], _Episode]]) -> None:
     """Add an attempt to its episode, unless it was read before."""
     key = line.text("playerId"), line.text("ruleId"), line.integer("seriesNo", 0, 10**6)
     place = line.integer("episodeNo", 0, 10**6), line.text("episodeId")
@@ -319,17 +294,22 @@ def _take(line: _Line, played: dict[tuple[str, str, int], dict[tuple[int, str], 
     if code not in _CODES:
         raise line.error("code", f"one of {', '.join(map(str, _CODES))}")
     episode.n_lines += 1
-    is_pick = line.cells["bucketId"].lower() in ("", "null", "-1")
+    is_pick = line.values["bucketId"].lower() in ("", "null", "-1")
     if is_pick and code == ACCEPTED:
         return
     bucket = 0 if is_pick else line.integer("bucketId", 0, N_BUCKETS - 1)
-    if not is_pick and {"by", "bx"} <= line.cells.keys():
+    if not is_pick and {"by", "bx"} <= line.values.keys():
         place_of = line.integer("by", 0, 7), line.integer("bx", 0, 7)
         if BUCKET_PLACES[bucket] != place_of:
             raise line.error("bucketId", f"the bucket at row {place_of[0]}, column {place_of[1]}")
-    episode.actions.append(N_BUCKETS * line.cell() + bucket)
+    episode.actions.append(N_BUCKETS * _cell(line) + bucket)
     episode.outcomes.append(code)
     episode.cleared = line.integer("objectCnt", 0, 36) == 0
+
+
+def _cell(line: Row) -> int:
+    """Return the cell, from 0."""
+    return 6 * (line.integer("y", 1, 6) - 1) + line.integer("x", 1, 6) - 1
 
 
 def _boards(paths: Iterable[Path]) -> dict[str, list[int]]:
@@ -337,8 +317,8 @@ def _boards(paths: Iterable[Path]) -> dict[str, list[int]]:
     pieces: dict[str, dict[int, Piece]] = {}
     for path in paths:
         for line in _lines(path):
-            number, cell = line.integer("objectId", 0, 10**6), line.cell()
-            shape, color = line.cells["shape"].upper(), line.cells["color"].upper()
+            number, cell = line.integer("objectId", 0, 10**6), _cell(line)
+            shape, color = line.values["shape"].upper(), line.values["color"].upper()
             own = pieces.setdefault(line.text("episodeId"), {})
             own[number] = Piece(number, cell + 1, shape, color)
     found = {}
@@ -351,10 +331,15 @@ def _boards(paths: Iterable[Path]) -> dict[str, list[int]]:
 
 
 def _log(
-    episodes: Mapping[tuple[int, str], _Episode], boards: Mapping[str, Sequence[int]]
+    where: str, episodes: Mapping[tuple[int, str], _Episode], boards: Mapping[str, Sequence[int]]
 ) -> tuple[TrialLog, bool]:
     """Return the trial of a series, and whether all of its boards are known."""
     names = dict(episodes.keys())
+    if len(names) < len(episodes):
+        (number, name) = next(place for place in episodes if names[place[0]] != place[1])
+        raise ScoreDataError(
+            f"{where}: expected one episode {number} in a series; found {name} and {names[number]}"
+        )
     by_number = {number: one for (number, _), one in episodes.items()}
     # An episode without an attempt leaves no line.
     played = [by_number.get(k, _Episode([], [])) for k in range(max(names) + 1)]
@@ -369,6 +354,18 @@ def _log(
         finish=np.array(ends, dtype=np.int8),
     )
     return log, all(name in boards for name in names.values())
+
+
+def runs_of(series: Iterable[PlayedSeries]) -> Iterator[PlayedRun]:
+    """Return each series as a run of its player on its rule, numbered from 0."""
+    from gohr.experiments.metrics import episode_errors
+
+    n_runs: Counter[tuple[str, str]] = Counter()
+    for one in series:
+        errors, cleared = episode_errors(one.log), one.log.finish == CLEARED
+        number = n_runs[one.player, one.rule]
+        yield PlayedRun(one.player, one.rule, number, errors.tolist(), cleared.tolist())
+        n_runs[one.player, one.rule] += 1
 
 
 def score_series(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from captive_play import CLOCKWISE, piped, session_of
-from gohr.game.captive import LINE_LIMIT, serve_pipe
+from gohr.captive_server import LINE_LIMIT, serve_pipe
 
 
 @pytest.fixture
@@ -33,11 +33,8 @@ def test_the_end_of_input_ends_the_session_silently(folder):
     assert codes(piped(folder, "cw.txt 3 output=BRIEF", "COND\nMOVE 9 9"))[-1] == "-2 0 0"
 
 
-def test_what_comes_with_new_is_lost_unless_kept(folder):
-    commands = "NEW\nEXIT\n"
-    assert codes(piped(folder, "cw.txt 3 output=BRIEF", commands)) == ["6 0 0", "6 0 0"]
-    said = piped(folder, "cw.txt 3 output=BRIEF", commands, pipelined=True)
-    assert codes(said) == ["6 0 0", "6 0 0", "5 0 0"]
+def test_what_comes_with_new_is_lost(folder):
+    assert codes(piped(folder, "cw.txt 3 output=BRIEF", "NEW\nEXIT\n")) == ["6 0 0", "6 0 0"]
 
 
 def test_nothing_after_exit_is_answered(folder):
@@ -45,17 +42,10 @@ def test_nothing_after_exit_is_answered(folder):
     assert said[-1] == "# Goodbye"
 
 
-def test_a_line_too_long_is_refused_once_and_the_game_goes_on(folder):
-    commands = "x" * (3 * LINE_LIMIT) + "\nCOND\n" + "MOVE 1" + " " * LINE_LIMIT + "\nEXIT\n"
-    said = piped(folder, "cw.txt 3 output=BRIEF", commands)
-    assert said[3:] == [
-        "-1 0 0", "# Invalid input - the line is too long",
-        "# OK, cond=train",
-        "-1 0 0", "# Invalid input - the line is too long",
-        "5 0 0", "# Goodbye",
-    ]  # fmt: skip
-    # One that the end of input cuts off is not answered.
-    assert len(piped(folder, "cw.txt 3 output=BRIEF", "x" * (3 * LINE_LIMIT))) == 3
+def test_a_line_too_long_ends_the_session(folder):
+    for commands in ("x" * (3 * LINE_LIMIT) + "\nCOND\n", "MOVE 1" + " " * LINE_LIMIT + "\nCOND\n"):
+        said = piped(folder, "cw.txt 3 output=BRIEF", commands)
+        assert said[3:] == ["-1 0 0", "# Invalid input - the line is too long"]
 
 
 def test_a_client_that_waits_for_each_answer(folder):
@@ -117,7 +107,7 @@ def test_lines_do_not_depend_on_the_chunks(lines, sizes):
         to_server, from_client = os.pipe()
         output = stack.enter_context(tempfile.TemporaryFile())
         reads = mock.Mock(side_effect=[*chunks, b""])
-        stack.enter_context(mock.patch("gohr.game.captive.servers._Input.read", reads))
+        stack.enter_context(mock.patch("gohr.captive_server._Input.read", reads))
         serve_pipe(session_of("clockwise", "3", "seed=3"), to_server, output.fileno())
         os.close(to_server)
         os.close(from_client)

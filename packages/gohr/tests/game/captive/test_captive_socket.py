@@ -21,37 +21,24 @@ import pytest
 from typer.testing import CliRunner
 
 from captive_play import session_of
+from gohr.captive_server import LINE_LIMIT, CaptiveServer
 from gohr.cli import app
-from gohr.game.captive import LINE_LIMIT, serve_tcp
 
 RULES = ["clockwise", "color-match", "stars-first", "shape-color-table", "nearby", "spiral"]
 
 
 @contextmanager
-def serving(folder: Path = Path(), **options: object) -> Iterator[int]:
+def serving(folder: Path = Path(), **options: float) -> Iterator[int]:
     """Run a server in a thread of its own; give its port."""
-    ready: list[str] = []
-    began = threading.Event()
-    stop: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
-
-    def announce(where: str) -> None:
-        ready.append(where)
-        began.set()
-
-    async def serve() -> None:
-        stop.append((asyncio.get_running_loop(), asyncio.Event()))
-        await serve_tcp(folder, stop[0][1], announce, **options)
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),))
-    thread.start()
-    try:
-        assert began.wait(30)
-        yield int(ready[0].rpartition(":")[2])
-    finally:
-        loop, event = stop[0]
-        loop.call_soon_threadsafe(event.set)
-        thread.join(30)
-        assert not thread.is_alive()
+    with CaptiveServer(folder, **options) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join(30)
+            assert not thread.is_alive()
 
 
 class Client:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gnomon.plot import Figure
 from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
-from gnomon.stats import Plan, compare, cost_front, curves, estimate, plan, profile
+from gnomon.stats import Plan, compare, curves, estimate, plan, profile
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"
@@ -120,35 +120,10 @@ def item_looks(_: Data) -> Figure:
     return compare(mixed, "large", "small", sequential="e").figure()
 
 
-def cost_figure(_: Data) -> Figure:
-    """Draw what five made-up models cost against what they score on 240 items."""
-    rng = np.random.default_rng(3)
-    ease = rng.beta(1.2, 0.8, 240)
-    models = {
-        "tiny": (-0.35, 60),
-        "small": (-0.1, 200),
-        "wordy": (-0.14, 900),
-        "large": (0.05, 700),
-    }
-    rows = [
-        {
-            "algorithm": name,
-            "task": f"q{i}",
-            "run": 0,
-            "score": float(rng.random() < ease[i] + by),
-            "output_tokens": tokens * rng.gamma(3.0, 1 / 3),
-        }
-        for name, (by, tokens) in {**models, "largest": (0.12, 2600)}.items()
-        for i in range(240)
-    ]
-    return cost_front(ScoreTable.from_records(rows, units="items")).figure()
-
-
 #: Name of the picture -> what draws it.
 FIGURES: dict[str, Callable[[Data], Figure]] = {
     "aggregates": lambda data: estimate(data.atari()).figure(),
     "average-profiles": average_profile,
-    "cost-front": cost_figure,
     "differences": lambda data: compare(data.atari(), "IQN", "Rainbow").figure(),
     "improvement-map": lambda data: compare(data.atari()).figure(),
     "item-looks": item_looks,

@@ -8,7 +8,7 @@ import matplotlib as mpl
 import gnomon as gn
 from gnomon.plot import Figure
 from gnomon.plot.style import new_drawing, series_style
-from gnomon.reports import Report, Section, report_html
+from gnomon.reports import Report, Section
 
 TABLE = gn.ScoreTable.from_arrays({"a": [[3, 5], [2, 9]], "b": [[4, 7], [5, 8]]})
 
@@ -56,9 +56,10 @@ def test_references_inside_an_inline_drawing_still_point_somewhere():
     assert {a or b for a, b in references} <= ids
 
 
-def test_colours_of_the_house_become_variables_with_two_values():
+def test_colours_of_the_house_become_variables_with_two_values(tmp_path):
     inline = figure().html()
-    page = report_html(Report("t", "", (), (Section("s", "S", figures=(figure(),)),)))
+    report = Report("t", "", (), (Section("s", "S", figures=(figure(),)),))
+    page = report.save_alone(tmp_path / "page.html").read_text("utf-8")
     used = {*re.findall(r"var\(--([\w-]+)\)", inline)}
     assert "ink" in used
     assert series_style(0).color not in inline.lower()

@@ -10,7 +10,7 @@ import pytest
 
 from evaluation_logs import sample, write_json
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.reports import evaluation_report, report, report_markdown
+from gnomon.reports import report, scores_report
 from gnomon.scores import ScoreTable, read_scores
 
 HOSTILE = "<script>alert('&')</script> | @all `x` [y](z)"
@@ -43,24 +43,23 @@ def section_of(page, name):
 
 
 def test_two_models_are_told_apart_by_how_much_where_and_at_what_cost():
-    page = evaluation_report(table_of({"small": 0.0, "large": 0.5}), "logs", by=["topic"])
-    better, where, cost, _ = page.answers
+    page = scores_report(table_of({"small": 0.0, "large": 0.5}), "logs", by=["topic"])
+    better, where, _ = page.answers
     assert re.match(r"large is better than small by 0\.\d+\s\[0\.\d+.*60 items", *better.sentences)
     assert "p < 0.0001" in better.sentences[0]
     assert "only large solves" in where.sentences[0]
     assert "contributes" in where.sentences[1]
-    assert "small and large are on the Pareto front" in cost.sentences[0]
+    models = section_of(page, "ranks").tables[0]
+    assert [row[models.columns.index("tokens per sample")] for row in models.rows] == ["200", "100"]
     groups = section_of(page, "groups-1").tables[0]
     shares = [int(row[-1].rstrip("%")) for row in groups.rows]
     assert sum(shares) == pytest.approx(100, abs=2)
     assert shares == sorted(shares, reverse=True)
-    assert {one.name for one in page.figures} == {
-        *("rank-intervals", "groups-1-differences", "cost-total-tokens")
-    }
+    assert {one.name for one in page.figures} == {"rank-intervals", "groups-1-differences"}
 
 
 def test_models_that_are_alike_are_not_told_apart():
-    page = evaluation_report(table_of({"a": 0.0, "b": 0.0}), "logs", by=["topic"])
+    page = scores_report(table_of({"a": 0.0, "b": 0.0}), "logs", by=["topic"])
     assert "a and b are not significantly different" in page.answers[0].sentences[0]
     assert "with power 0.8" in page.answers[0].sentences[0]
     assert {row[-1] for row in section_of(page, "groups-1").tables[0].rows} == {"-"}
@@ -72,7 +71,7 @@ def test_of_many_groups_the_first_and_the_last_are_shown():
     many = replace(
         table, rows=table.to_polars().with_columns(topic="t" + (place % 30).cast(pl.String))
     )
-    found = section_of(evaluation_report(many, "logs", by=["topic"]), "groups-1").tables[0]
+    found = section_of(scores_report(many, "logs", by=["topic"]), "groups-1").tables[0]
     parts = [row["contribution"] for row in found.numbers[1:]]
     assert len(parts) == 30
     shown = [float(row[4]) for row in found.rows]
@@ -84,14 +83,14 @@ def test_of_many_groups_the_first_and_the_last_are_shown():
 
 def test_low_scores_may_be_good():
     table = table_of({"poor": 0.5, "good": 0.0}, higher_is_better=False)
-    page = evaluation_report(table, "errors")
+    page = scores_report(table, "errors")
     assert re.match(r"good is better than poor by 0\.\d+\s\[0\.", page.answers[0].sentences[0])
     assert section_of(page, "ranks").tables[0].rows[0][0] == "good"
 
 
 def test_twenty_models_are_ranked_and_the_first_compared_with_each():
     gains = {f"m{i:02}": 0.03 * i for i in range(20)}
-    page = evaluation_report(table_of(gains, 200), "logs")
+    page = scores_report(table_of(gains, 200), "logs")
     top, pair = page.answers[0].sentences
     assert re.search("of 20 models", top)
     assert "after correction over 190 pairs" in pair
@@ -100,7 +99,7 @@ def test_twenty_models_are_ranked_and_the_first_compared_with_each():
     assert len(pairs.rows) == 19
     assert len(pairs.numbers) == 190
     assert all(row["value"] >= 0.0 for row in pairs.numbers)
-    one = evaluation_report(table_of(gains, 200), "logs", pair=("m00", "m19"))
+    one = scores_report(table_of(gains, 200), "logs", pair=("m00", "m19"))
     assert "correction" not in one.answers[0].sentences[1]
     assert "m19 is better than m00" in one.answers[0].sentences[1]
 
@@ -111,7 +110,7 @@ def test_items_that_decide_are_those_that_differ_most():
         for i in range(100)
         for model, score in (("a", i / 100), ("b", 0.5 if i < 90 else i / 100))
     ]
-    page = evaluation_report(ScoreTable.from_records(rows, units="items"), "logs", pair=("a", "b"))
+    page = scores_report(ScoreTable.from_records(rows, units="items"), "logs", pair=("a", "b"))
     table = section_of(page, "items").tables[0]
     sizes = sorted((abs(i / 100 - 0.5) for i in range(90)), reverse=True)
     assert sorted((abs(row["difference"]) for row in table.numbers), reverse=True) == pytest.approx(
@@ -125,7 +124,7 @@ def test_items_that_decide_are_those_that_differ_most():
 
 def test_of_items_that_differ_alike_some_are_taken_evenly():
     scores = {"a": [[1.0] * 100], "b": [[0.0] * 100]}
-    page = evaluation_report(ScoreTable.from_arrays(scores, units="items"), "logs")
+    page = scores_report(ScoreTable.from_arrays(scores, units="items"), "logs")
     table = section_of(page, "items").tables[0]
     places = [int(row["item"].removeprefix("task_")) for row in table.numbers]
     assert len(places) == 20
@@ -136,13 +135,13 @@ def test_of_items_that_differ_alike_some_are_taken_evenly():
 def test_items_that_decide_speak_for_each_of_the_two():
     worse = np.isin(np.arange(100), (3, 4, 51, 52, 53))
     scores = {"a": [1.0 - worse], "b": [1.0 * worse]}
-    page = evaluation_report(ScoreTable.from_arrays(scores, units="items"), "logs")
+    page = scores_report(ScoreTable.from_arrays(scores, units="items"), "logs")
     for_a = [row["a"] for row in section_of(page, "items").tables[0].numbers]
     assert for_a == [1.0] * 19 + [0.0]
 
 
 def test_one_model_and_models_without_a_common_item_have_a_page():
-    page = evaluation_report(table_of({"a": 0.0}, 10), "logs")
+    page = scores_report(table_of({"a": 0.0}, 10), "logs")
     assert "intervals were validated with 20" in page.notices[0]
     assert page.answers[0].question == "How good is it?"
     rows = [
@@ -150,7 +149,7 @@ def test_one_model_and_models_without_a_common_item_have_a_page():
         for a in "ab"
         for i in range(30)
     ]
-    apart = evaluation_report(ScoreTable.from_records(rows, units="items"), "logs")
+    apart = scores_report(ScoreTable.from_records(rows, units="items"), "logs")
     assert "not estimable" in " ".join(apart.answers[0].sentences)
 
 
@@ -163,7 +162,6 @@ def test_a_folder_has_every_number_beside_the_page(tmp_path):
         assert f'href="tables/{name}.csv"' in text
         lines = (page.parent / "tables" / f"{name}.csv").read_text().splitlines()
         assert len(list(csv.DictReader(lines))) > 0
-    assert (page.parent / "figures" / "cost-total-tokens.csv").read_text().count("\n") == 3
     alone = report(table_of({"small": 0.0, "large": 0.5}), tmp_path / "page.html").read_text()
     assert "tables/" not in alone
     assert 'download="items.csv"' in alone
@@ -187,9 +185,9 @@ def test_markdown_is_short_and_takes_no_text_for_its_own(tmp_path):
         report(table, tmp_path / "none" / "page.md")
 
 
-def test_markdown_cuts_tables_and_says_so():
+def test_markdown_cuts_tables_and_says_so(tmp_path):
     gains = {f"m{i:02}": 0.02 * i for i in range(25)}
-    text = report_markdown(evaluation_report(table_of(gains, 60), "logs"))
+    text = report(table_of(gains, 60), tmp_path / "page.md").read_text("utf-8")
     assert "5 more rows." in text
 
 
@@ -202,19 +200,19 @@ def test_logs_are_reported_with_texts_and_what_failed(tmp_path):
         samples[7] |= {"error": {"message": "timeout"}, "scores": {}}
         write_json(tmp_path / f"{model[-1]}.json", samples, model=model, n=40)
     table = read_scores(tmp_path, cluster="topic")
-    page = evaluation_report(table, "logs")
+    page = scores_report(table, "logs")
     assert section_of(page, "groups-1").tables[0].columns[0] == "topic"
     assert "Question 2?" in {row[1] for row in section_of(page, "items").tables[0].rows}
-    assert [one.name for one in page.figures][-2:] == ["cost-total-tokens", "cost-working-time-s"]
+    assert section_of(page, "ranks").tables[0].columns[-1] == "working seconds per sample"
     assert any("1 error" in text for text in page.answers[-1].sentences)
 
 
 def test_what_cannot_be_asked_is_told(tmp_path):
     table = table_of({"a": 0.0, "b": 0.1})
     with pytest.raises(UnknownNameError, match=r"unknown column 'topik'.*did you mean 'topic'"):
-        evaluation_report(table, "logs", by=["topik"])
+        scores_report(table, "logs", by=["topik"])
     with pytest.raises(UnknownNameError, match="unknown algorithm 'c'"):
-        evaluation_report(table, "logs", pair=("a", "c"))
+        scores_report(table, "logs", pair=("a", "c"))
     with pytest.raises(
         ScoreDataError, match=r"takes no pair of them: compare\(scores, 'a', 'b'\) compares a and b"
     ):

@@ -52,7 +52,8 @@ def report(
     if markdown and out is not None and out.suffix.lower() != ".md":
         raise typer.BadParameter(f"expected a name that ends in .md, found {out}")
     from gnomon.reports import report as write
-    from gnomon.reports import report_markdown, scores_report, try_place
+    from gnomon.reports import scores_report, try_place
+    from gnomon.reports.markdown import report_markdown
     from gnomon.reports.reports import name_of
     from gnomon.scores import normalize
 

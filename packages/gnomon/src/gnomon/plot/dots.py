@@ -1,4 +1,4 @@
-"""Dots with intervals, and bars: estimates, comparisons, costs against scores."""
+"""Dots with intervals, and bars: estimates and comparisons."""
 
 from __future__ import annotations
 
@@ -10,22 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from gnomon.plot.figure import Figure, Panel, drawn, frame
-from gnomon.plot.labels import (
-    better_end,
-    in_lines,
-    metric_name,
-    name_rows,
-    name_series,
-    write_in_row,
-)
+from gnomon.plot.labels import better_end, in_lines, metric_name, name_rows, write_in_row
 from gnomon.plot.maps import improvement_figure, task_map_figure
 from gnomon.plot.style import (
     FULL_WIDTH,
-    HALF_WIDTH,
-    HEIGHT,
     INK,
     MUTED,
     PAPER,
@@ -369,53 +359,3 @@ def _draw_contributions(rows: Sequence[Any], ax: Axes) -> None:
         bars.append(Bar("", part, SERIES[0] if part >= 0 else SERIES[1], share))
     draw_bars(ax, bars)
     ax.set_xlabel("part of the difference")
-
-
-# Cost against score
-
-
-def cost_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of cost against score, filled on the Pareto front and hollow off it."""
-    column = str(found.settings["cost"])
-    return frame(
-        [Panel(partial(_draw_costs, found), "", HEIGHT * 1.3)],
-        ax,
-        name=f"cost-{column.replace('_', '-')}",
-        title=f"Score by {column.replace('_', ' ')}",
-        caption="Mean cost per sample, and scores with "
-        f"{percent(found.settings['level'])} intervals. "
-        "Filled and joined: the Pareto front (no model is both cheaper and better).",
-        alt=f"Cost and score of {len(found)} models",
-        rows=found.as_records(),
-        width=HALF_WIDTH * 1.6,
-        wide=True,
-    )
-
-
-def _draw_costs(found: Results[Any], ax: Axes) -> None:
-    dress(ax, grid="both")
-    higher = found.settings["higher_is_better"]
-    for i, one in enumerate(sorted(found, key=lambda one: -one.score if higher else one.score)):
-        style = series_style(i)
-        if one.low <= one.high:
-            ax.vlines(one.cost, one.low, one.high, color=style.color, linewidth=1.0)
-        ax.plot(
-            one.cost, one.score, color=style.color, marker=style.marker, linestyle="",
-            markersize=6.5, markerfacecolor=style.color if one.on_front else PAPER,
-            label=one.algorithm,
-        )  # fmt: skip
-    front = [one for one in found if one.on_front]
-    corners = [one.cost for one in front], [one.score for one in front]
-    ax.step(*corners, where="post", color=MUTED, linewidth=1.0, zorder=0)
-    prices = [one.cost for one in found]
-    if min(prices) > 0 and max(prices) > 20 * min(prices):
-        ax.set_xscale("log")
-        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
-    else:
-        mark_numbers(ax.xaxis, most=5)
-    mark_numbers(ax.yaxis, most=6)
-    ax.set_xlabel(f"{str(found.settings['cost']).replace('_', ' ')} per sample (← cheaper)")
-    ax.set_ylabel(better_end(found.settings["scale"], higher))
-    name_series(ax)

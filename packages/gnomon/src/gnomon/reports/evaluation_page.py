@@ -1,4 +1,4 @@
-"""The page of an evaluation: which model is better, where, on which items, and at what cost."""
+"""The page of an evaluation: which model is better, where, and on which items."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ from gnomon.reports.page import (
 )
 from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
-from gnomon.stats import Comparisons, CostFront, cost_front
+from gnomon.stats import Comparisons
 from gnomon.stats.comparison import chosen_pair
-from gnomon.stats.costs import cost_columns
 from gnomon.stats.item_results import compare_items, estimate_items
 from gnomon.stats.items import Items
 from gnomon.tables import number, p_value, percent
@@ -40,12 +39,16 @@ MOST_GROUPS, LAST_GROUPS = 15, 5
 MOST_ITEMS, _LONGEST = 20, 300
 #: Findings of the audit in a card.
 _MOST_SAID = 3
-#: Groups, and models of a Pareto front, in a sentence.
-_MOST_GROUPS_NAMED, _MOST_ON_FRONT = 8, 4
+#: Groups in a sentence.
+_MOST_GROUPS_NAMED = 8
 #: Columns that may hold the text of an item; the first one present is used.
 _TEXTS = ("input", "question", "prompt", "problem", "text")
-#: Costs that a page shows, one of each kind.
-_KINDS = (("total_tokens", "output_tokens"), ("cost",), ("working_time_s", "time_s"))
+#: Columns of costs, of which a page shows the first of each kind, and their names.
+_COSTS = (
+    {"total_tokens": "tokens", "output_tokens": "output tokens"},
+    {"cost": "cost"},
+    {"working_time_s": "working seconds", "time_s": "seconds"},
+)
 
 
 def evaluation_report(
@@ -57,41 +60,11 @@ def evaluation_report(
     level: float = 0.95,
     seed: int = 0,
 ) -> Report:
-    """Return the page of an evaluation as data.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        Items, without steps.
-    title : str
-        What was evaluated.
-    pair : (str, str), optional
-        Two models to examine in detail; by default the first two of the ranking.
-    by : sequence of str
-        Columns whose groups of items are compared; by default subtasks and clusters.
-    level : float
-        Confidence level of all intervals and decisions, between 0 and 1.
-    seed : int
-        Seed of the audit.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such model or column.
-
-    Examples
-    --------
-    >>> scores = {"a": [[1, 1, 0, 1] * 8], "b": [[1, 0, 0, 1] * 8]}
-    >>> table = ScoreTable.from_arrays(scores, units="items")
-    >>> page = evaluation_report(table, "answers.csv")
-    >>> page.answers[0].question, [section.name for section in page.sections][:3]
-    ('Which model is better?', ['ranks', 'pairs', 'items'])
-    """
+    """Return the page of an evaluation as data; the options are those of :func:`report`."""
     found = _Findings(table, pair, by, level, seed)
     answers = [
         Answer("Which model is better?" if found.ranking else "How good is it?", _better(found)),
         *([Answer("Where do they differ?", _where(found))] if found.closest else []),
-        *([Answer("What does it cost?", tuple(map(_cost, found.costs)))] if found.costs else []),
         Answer("Is the evaluation sound?", _sound(found)),
     ]
     sections = [
@@ -99,7 +72,6 @@ def evaluation_report(
         *([_pairs(found)] if found.every else []),
         *(_group_section(found, column, one) for column, one in found.groups.items()),
         *([_items(found)] if np.any(found.differing) else []),
-        *([_costs(found)] if found.costs else []),
         *(
             Section(name, ITEM_TITLES[name], found.said(name))
             for name in ITEM_TITLES
@@ -140,11 +112,6 @@ class _Findings:
             chosen = asked or (self.ranking.names[:2] if self.ranking else ())
             self.pair = cast(tuple[str, str], tuple(chosen))
             self.groups = self._compared_by(by)
-            estimates = cast(Any, self.estimates.records)
-            self.costs = [
-                cost_front(table, column, level=level, estimates=estimates)
-                for column in _one_of_each_kind(cost_columns(table))
-            ]
         #: The comparison of the pair on all items that both have.
         self.closest = next((one for one in self.every if {one.a, one.b} == {*self.pair}), None)
         self.items = Items(table)
@@ -153,7 +120,7 @@ class _Findings:
         if self.pair:
             self.differing = self.values[self.pair[0]] - self.values[self.pair[1]]
         self.audit = audit(table, rng=seed)
-        made: list[Any] = [self.estimates, pairs, *self.groups.values(), *self.costs, self.audit]
+        made: list[Any] = [self.estimates, pairs, *self.groups.values(), self.audit]
         self.warnings = [*notes, *(w for one in made if one is not None for w in one.warnings)]
 
     def _compared_by(self, by: Sequence[str]) -> dict[str, Comparisons]:
@@ -180,11 +147,6 @@ def _with_order(table: ScoreTable, names: Sequence[str]) -> ScoreTable:
     places = [names.index(name) for name in table.algorithms]
     order = np.argsort(table.rows["algorithm"].mapped(places, 0), kind="stable")
     return replace(table, rows=table.rows.take(order))
-
-
-def _one_of_each_kind(columns: Sequence[str]) -> list[str]:
-    kinds = ([name for name in kind if name in columns] for kind in _KINDS)
-    return [names[0] for names in kinds if names]
 
 
 # Answers
@@ -246,20 +208,6 @@ def _by_contribution(groups: Comparisons) -> list[Any]:
     return sorted(own, key=lambda one: -sign * one.contribution)
 
 
-def _cost(front: CostFront) -> str:
-    names, off = front.front, [one for one in front if not one.on_front]
-    if len(names) > _MOST_ON_FRONT:
-        names = (*names[:2], f"{len(names) - 3} more", names[-1])
-    verb = "is" if len(names) == 1 else "are"
-    text = f"{joined(names)} {verb} on the Pareto front of {front.settings['cost']} and score"
-    text += ", the cheapest first" if len(names) > 1 else ""
-    if len(off) == 1:
-        text += f"; {off[0].dominated_by} costs no more than {off[0].algorithm} and is no worse"
-    elif off:
-        text += f"; each of the other {len(off)} has a rival that costs no more and is no worse"
-    return f"{text}."
-
-
 def _sound(found: _Findings) -> tuple[str, ...]:
     said: list[str] = []
     for section in ("missing", "duplicates", "discrimination", "range"):
@@ -278,7 +226,7 @@ def _sound(found: _Findings) -> tuple[str, ...]:
 def _ranks(found: _Findings) -> Section:
     """Return ranks, means and costs of all models."""
     of = {one.algorithm: one for one in found.estimates}
-    costs = [{one.algorithm: one.cost for one in front} for front in found.costs]
+    costs = _mean_costs(found.table)
     names = found.ranking.names if found.ranking else found.table.algorithms
     ranks = {
         one.name: (
@@ -293,7 +241,7 @@ def _ranks(found: _Findings) -> Section:
             cell(of[name].value, of[name].low, of[name].high),
             *ranks.get(name, ()),
             f"{of[name].n_tasks:,}",
-            *(number(cost[name]) if name in cost else "unknown" for cost in costs),
+            *(number(cost[name]) if name in cost else "unknown" for cost in costs.values()),
         )
         for name in names
     )
@@ -301,7 +249,7 @@ def _ranks(found: _Findings) -> Section:
         *("model", found.table.metric),
         *(("rank", "tier") if ranks else ()),
         "items",
-        *(f"{front.settings['cost']} per sample" for front in found.costs),
+        *(f"{cost} per sample" for cost in costs),
     )
     text = f"Means over items with {percent(found.level)} intervals."
     if ranks:
@@ -312,6 +260,25 @@ def _ranks(found: _Findings) -> Section:
     table = Table("Models", columns, rows, text, name="models", numbers=numbers, latex=latex)
     figures = () if found.ranking is None else (found.ranking.figure(),)
     return Section("ranks", "Ranks", (), (table,), figures)
+
+
+def _mean_costs(table: ScoreTable) -> dict[str, dict[str, float]]:
+    """Return the mean cost of a sample of each model, by the name of the cost."""
+    found = {}
+    for kind in _COSTS:
+        column = next((name for name in kind if name in table.attributes), None)
+        values = None if column is None else table.rows.numbers(column)
+        if column is None or values is None:
+            continue
+        code, known = table.rows["algorithm"].codes, ~np.isnan(values)
+        means = {
+            name: float(values[known & (code == i)].mean())
+            for i, name in enumerate(table.algorithms)
+            if (known & (code == i)).any()
+        }
+        if means:
+            found[kind[column]] = means
+    return found
 
 
 def _pairs(found: _Findings) -> Section:
@@ -447,13 +414,3 @@ def _texts(table: ScoreTable, items: Sequence[str]) -> dict[str, str]:
     rows = table.rows.take(table.rows["task"].isin(items))
     pairs = zip(rows.tolist("task"), rows.texts(column).tolist(), strict=True)
     return {item: text for item, text in reversed([*pairs]) if text is not None}
-
-
-def _costs(found: _Findings) -> Section:
-    """Return what models cost against what they score."""
-    text = (
-        "On the Pareto front no model is both cheaper and better. Points are compared, not their "
-        "intervals: a model may be off the front by chance."
-    )
-    figures = tuple(front.figure() for front in found.costs)
-    return Section("cost", "Cost against score", (text,), figures=figures)

@@ -18,32 +18,12 @@ _FIRST = re.compile(r"^(\d*)([-+=#:]|[.)](?=\s|$))")
 _CALLS = re.compile(r"(@|#|://|\bwww\.)", re.IGNORECASE)
 
 
-def report_markdown(report: Report, *, heading: int = 3) -> str:
-    r"""Return answers, warnings and tables of a report as Markdown.
+def report_markdown(report: Report) -> str:
+    """Return answers, warnings and tables of a report as Markdown.
 
     Texts come from logs: whatever Markdown, HTML or a code host would take for its own is escaped.
-
-    Parameters
-    ----------
-    report : Report
-    heading : int
-        Level of the title, from 1; tables stand one below.
-
-    Examples
-    --------
-    >>> from gnomon.reports import Answer
-    >>> page = Report("a|b", "", (Answer("Which?", ("<b> wins.",)),), (), ("3 items.",))
-    >>> print(report_markdown(page))
-    ### a\|b
-    <BLANKLINE>
-    **Which?** &lt;b&gt; wins.
-    <BLANKLINE>
-    **Before you believe this**
-    <BLANKLINE>
-    - 3 items.
-    <BLANKLINE>
     """
-    parts = [f"{'#' * heading} {escaped(report.title)}"]
+    parts = [f"### {escaped(report.title)}"]
     parts += [
         f"**{escaped(answer.question)}** {' '.join(map(escaped, answer.sentences))}"
         for answer in report.answers
@@ -54,15 +34,15 @@ def report_markdown(report: Report, *, heading: int = 3) -> str:
         parts.append("\n".join(f"- {escaped(notice)}" for notice in report.notices))
     for section in report.sections:
         for table in section.tables:
-            parts += _table(table, heading + 1)
+            parts += _table(table)
     return "\n\n".join(parts) + "\n"
 
 
-def _table(table: Table, heading: int) -> Iterator[str]:
+def _table(table: Table) -> Iterator[str]:
     """Yield heading, rows and caption of a table."""
     shown = table.rows[:_MOST_ROWS]
     rows = [table.columns, ("---",) * len(table.columns), *shown]
-    yield f"{'#' * heading} {escaped(table.title)}"
+    yield f"#### {escaped(table.title)}"
     yield "\n".join(_row(row, is_rule=i == 1) for i, row in enumerate(rows))
     more = len(table.rows) - len(shown)
     caption = " ".join([table.caption, *([f"{more} more rows."] if more else [])]).strip()
@@ -80,15 +60,7 @@ def _cut(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return a text of one line that Markdown and a code host show as it is.
-
-    Examples
-    --------
-    >>> print(escaped("a_b | <i>x</i>\n- see [y]"))
-    a\_b \| &lt;i&gt;x&lt;/i&gt; - see \[y\]
-    >>> escaped("@all #1") == "@\u200ball #\u200b1"
-    True
-    """
+    """Return a text of one line that Markdown and a code host show as it is."""
     line = " ".join(text.split())
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _FIRST.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))

@@ -50,11 +50,6 @@ class Table:
         The numbers behind its cells, one mapping per row, all with the same keys.
     latex : str
         The table for a paper, if there is one.
-
-    Examples
-    --------
-    >>> Table("Scores", ("learner", "errors"), (("dqn", "142"),)).rows
-    (('dqn', '142'),)
     """
 
     title: str
@@ -82,11 +77,6 @@ class Section:
     figures : tuple of Figure
     listings : tuple of (str, str)
         Titles and texts that are shown letter by letter, such as rules.
-
-    Examples
-    --------
-    >>> Section("curves", "Curves", ("Of all trials.",)).text
-    ('Of all trials.',)
     """
 
     name: str
@@ -99,13 +89,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the report answers first: a question, and sentences that answer it.
-
-    Examples
-    --------
-    >>> Answer("Which rule is hardest?", ("clockwise, for dqn",)).question
-    'Which rule is hardest?'
-    """
+    """What the report answers first: a question, and sentences that answer it."""
 
     question: str
     sentences: tuple[str, ...]
@@ -113,7 +97,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A report as data; :func:`report_html` makes a page of it.
+    """A report as data; :func:`write_page` makes a page of it.
 
     Parameters
     ----------
@@ -129,12 +113,6 @@ class Report:
         How it was made: names and values.
     source : str
         What all numbers follow from, besides the seeds.
-
-    Examples
-    --------
-    >>> found = Report("first", "two learners", (), (Section("curves", "Curves"),))
-    >>> [section.title for section in found.sections]
-    ['Curves']
     """
 
     title: str
@@ -282,19 +260,7 @@ def p_text(one: Any, n_pairs: int) -> str:
 def report_html(report: Report, *, alone: bool = False) -> str:
     """Return a report as the text of a page, with style and drawings inside it.
 
-    All texts are escaped, so that a rule or a learner may bear any name.
-
-    Parameters
-    ----------
-    report : Report
-    alone : bool
-        Whether no files of figures stand beside the page; it then holds their numbers itself.
-
-    Examples
-    --------
-    >>> page = report_html(Report("a < b", "nothing yet", (), ()))
-    >>> "<h1>a &lt; b</h1>" in page, "<script" in page
-    (True, False)
+    All texts are escaped. A page that stands `alone`, without files of figures, has their numbers.
     """
     drawings = {figure.name: Markup(figure.html()) for figure in report.figures}
     inside, of_tables, of_papers = {}, {}, {}

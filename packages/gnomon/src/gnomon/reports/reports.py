@@ -40,8 +40,8 @@ def report(
     The page of a table shows which algorithm is best and by how much, estimates, ranks, the mean on
     each task, performance profiles, learning curves, and what an audit finds; its numbers are those
     of :func:`gnomon.estimate`, :func:`gnomon.compare` and :func:`gnomon.rank`. The page of an
-    evaluation shows which model is better and by how much, on which groups of items, which items
-    decide it, and what it costs. Style and drawings are inside the page.
+    evaluation shows which model is better and by how much, on which groups of items, and the items
+    that decide it. Style and drawings are inside the page.
 
     Parameters
     ----------
@@ -146,12 +146,7 @@ def try_place(out: _Place) -> None:
 
 
 def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
-    """Raise GnomonError if files of a report would overwrite others than an earlier report's.
-
-    Examples
-    --------
-    >>> refuse_foreign(Path("no-such-folder"), ["report.html"])
-    """
+    """Raise GnomonError if files of a report would overwrite others than an earlier report's."""
     page = folder / "report.html"
     if page.is_file() and _GENERATOR in page.read_bytes()[:2000]:
         return
@@ -163,15 +158,7 @@ def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
 
 
 def name_of(source: object) -> str:
-    """Return what a page of sources is called: of several files in one folder the name of that.
-
-    Examples
-    --------
-    >>> name_of("logs/a.eval"), name_of(["logs/a.eval", "logs/b.eval"]), name_of(["a", "b"])
-    ('a.eval', 'logs', 'a, b')
-    >>> name_of({"dqn": [[1.0]]})
-    'scores'
-    """
+    """Return what a page of sources is called: of several files in one folder the name of that."""
     if isinstance(source, str | os.PathLike):
         return Path(source).name
     places = [*source.values()] if isinstance(source, Mapping) else source

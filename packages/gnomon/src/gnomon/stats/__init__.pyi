@@ -8,9 +8,6 @@ from .clusters import cluster_error as cluster_error
 from .comparison import Comparison as Comparison
 from .comparison import Comparisons as Comparisons
 from .comparison import compare as compare
-from .costs import CostFront as CostFront
-from .costs import ModelCost as ModelCost
-from .costs import cost_front as cost_front
 from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
@@ -47,12 +44,10 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "ConfidenceSequence",
-    "CostFront",
     "Curves",
     "Estimate",
     "Estimates",
     "Metric",
-    "ModelCost",
     "PairwiseTest",
     "Plan",
     "Profiles",
@@ -62,7 +57,6 @@ __all__ = [
     "clopper_pearson",
     "cluster_error",
     "compare",
-    "cost_front",
     "curves",
     "effective_wilson",
     "estimate",

@@ -251,15 +251,17 @@ def plan(
         if not 0.0 < share < 1.0:
             raise ValueError(f"expected a {name} between 0 and 1, found {share:g}")
     scores = counted_as(scores, units, cluster)
-    if pair := chosen_pair(scores, a, b):
+    pair = chosen_pair(scores, a, b)
+    if pair:
         scores = scores.select(algorithms=pair)
+    pairs = [pair] if pair else [*combinations(scores.algorithms, 2)]
     if len(scores.algorithms) < 2:
         raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
     counts = sorted(set(runs or ()))
     with recorded() as notes:
         if scores.units == "items":
             refuse_options("items", gamma=gamma)
-            plans = _item_plans(scores, item_metrics(metrics), items, counts, power, level)
+            plans = _item_plans(scores, pairs, item_metrics(metrics), items, counts, power, level)
             records: tuple[PowerPoint | ItemPlan, ...] = (*plans,)
         else:
             refuse_options("tasks", items=items or None)
@@ -268,7 +270,7 @@ def plan(
             wanted = metric_list(metrics or "iqm")
             check_scales(scores, wanted, gamma=gamma)
             kinds = metrics_to_compare(wanted, gamma, scores.higher_is_better)
-            records = (*_powers(scores, kinds, counts or DEFAULT_RUNS, power, level),)
+            records = (*_powers(scores, pairs, kinds, counts or DEFAULT_RUNS, power, level),)
     settings = made_by(
         None,
         scale=scores.scale,
@@ -308,12 +310,17 @@ class _Pilot:
 
 
 def _powers(
-    scores: ScoreTable, metrics: Sequence[Metric], runs: Sequence[int], wanted: float, level: float
+    scores: ScoreTable,
+    pairs: Sequence[tuple[str, str]],
+    metrics: Sequence[Metric],
+    runs: Sequence[int],
+    wanted: float,
+    level: float,
 ) -> Iterator[PowerPoint]:
     """Yield the powers of every pair."""
     tail = (1.0 - level) / 2.0
     for metric in metrics:
-        for a, b in combinations(scores.algorithms, 2):
+        for a, b in pairs:
             pilot = _pilot_of_pair(scores, a, b, metric)
             error, df = pilot.seen.error, pilot.seen.df
             t = abs(pilot.seen.value) / error
@@ -440,6 +447,7 @@ def _nodes() -> tuple[FloatArray, FloatArray]:
 
 def _item_plans(
     scores: ScoreTable,
+    pairs: Sequence[tuple[str, str]],
     metrics: Sequence[str],
     items: Sequence[int] | None,
     epochs: Sequence[int],
@@ -454,7 +462,7 @@ def _item_plans(
         )
     values = Items(scores)
     values.warn_of_missing(scores.algorithms)
-    for a, b in combinations(scores.algorithms, 2):
+    for a, b in pairs:
         yield from _item_plans_of(values, a, b, items, epochs, power, level)
 
 

@@ -190,7 +190,7 @@ def changed(old: str, new: str) -> str:
         ),
         (
             changed("learning_rate = 0.03", 'learning_rate = "fast"'),
-            "learner 'linear_dqn': learning_rate: expected a number, found 'fast'",
+            "learner 'linear_dqn': learning_rate: expected a number above 0, found 'fast'",
         ),
         (
             changed('name = "fast"', 'name = "uniform"'),

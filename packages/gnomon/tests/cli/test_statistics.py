@@ -238,7 +238,6 @@ BAD = {
     "a,t,0,1\na,t,1,2\nb,t,0,2\n": ("compare x.csv a c", "unknown algorithm 'c'"),
     "a,t,0,1\na,t,1,1\n": ("estimate x.csv --normalize min-max", "two different finite scores"),
     "a,t,0,1\na,t,1,2\n": ("estimate x.csv --metric best", "unknown metric 'best'"),
-    "a,t,0,1\na,t,1,3\n": ("estimate x.csv --metric trimmed_mean:0.7", "expected a proportion"),
     "a,t,0,1\na,t,1,4\n": ("compare x.csv a", "expected two algorithms after the sources"),
     "a,t,0,-1\na,t,1,-4\n": ("profile x.csv --kind ratio", "a, task t: expected a positive mean"),
     "a,t,0,1\n": ("profile x.csv --kind likelihood", "a, task t: expected at least 2 runs"),

@@ -35,14 +35,14 @@ def test_expanded_ends_are_those_of_the_percentile_moved(n_tasks, level):
     factor = math.sqrt(n_tasks / (n_tasks - 1)) * ratio
     ends = [found.value + factor * (end - found.value) for end in (plain.low, plain.high)]
     assert (found.low, found.high) == pytest.approx(ends)
-    (share,) = over_tasks(np.sign(x), "share_above:0", level=level)
-    assert 0.0 <= share.low < share.high <= 1.0
+    (gap,) = over_tasks(np.sign(x), "optimality_gap", level=level)
+    assert 0.0 <= gap.low < gap.high
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 def test_estimates_over_tasks_like_these():
     x = rng().normal(size=(5, 8)) + rng(1).normal(size=8)
-    names = ["mean", "median", "iqm", "optimality_gap", "share_above:0", "task_iqm"]
+    names = ["mean", "median", "iqm", "optimality_gap"]
     found = over_tasks(x, names)
     assert {one.method for one in found} == {"expanded"}
     assert all(one.low <= one.value <= one.high for one in found)

@@ -37,7 +37,7 @@ N_FLIPS = 2000
 #: Index of all pairs.
 ALL = (slice(None), slice(None))
 #: Pairs whose statistics are computed at once: their numbers stay in the processor's cache.
-PAIRS_AT_ONCE = 512
+PAIRS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +65,9 @@ class PairwiseImprovement:
 
     @cached_property
     def ends(self) -> tuple[FloatArray, FloatArray]:
-        """The intervals of pairs, at the level of those of the means."""
-        return self.interval(self.level)
-
-    def interval(self, level: float, at: Any = ALL) -> tuple[FloatArray, FloatArray]:
-        """Return intervals of the pairs at two indices, with 1/2 unless the test rejects."""
-        low, high = _wider_interval(self.value[at], self.spread[:, *at], level)
-        unsure = self.p_value[at] > 1.0 - level
+        """The intervals of pairs, with 1/2 unless the test rejects."""
+        low, high = _wider_interval(self.value, self.spread, self.level)
+        unsure = self.p_value > 1.0 - self.level
         low = np.where(unsure, np.fmin(low, 0.5), low)
         return low, np.where(unsure, np.fmax(high, 0.5), high)
 
@@ -423,29 +419,30 @@ def sign_flip_p_values(away: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     n_tasks, n_pairs = away.shape
     scale = np.sqrt(np.square(away).sum(axis=0))
-    scaled = (away / np.where(scale > 0.0, scale, 1.0)).astype(np.float32)
-    seen = np.abs(scaled.sum(axis=0, dtype=np.float64)) - 1e-4
+    scaled = (away / np.where(scale > 0.0, scale, 1.0)).T.astype(np.float32, order="C")
+    seen = np.abs(scaled.sum(axis=1, dtype=np.float64)) - 1e-4
     exact = 2 ** (n_tasks - 1) <= N_FLIPS
     if exact:
         # The sign of the first task is fixed: the test is two-sided.
         bits = np.arange(2 ** (n_tasks - 1))[:, None] >> np.arange(n_tasks) & 1
     else:
         bits = np.random.default_rng(0).integers(0, 2, (N_FLIPS, n_tasks))
-    signs = (2 * bits - 1).astype(np.float32)
+    signs = (2 * bits - 1).T.astype(np.float32, order="C")
     single = bool(((away == 0.0) | (np.abs(away) == 0.5)).all())
-    beyond, largest = np.zeros(n_pairs, np.int64), np.zeros(len(signs), np.float32)
+    n_flips, extra = signs.shape[1], 0 if exact else 1
+    beyond, largest = np.zeros(n_pairs, np.int64), np.zeros(n_flips, np.float32)
     for first in range(0, n_pairs, PAIRS_AT_ONCE):
         some = slice(first, first + PAIRS_AT_ONCE)
-        z = signs @ scaled[:, some]
+        z = scaled[some] @ signs
         if not single:
-            beyond[some] = np.count_nonzero(np.abs(z) >= seen[some], axis=0)
-        np.maximum(largest, np.maximum(z.max(axis=1), -z.min(axis=1)), out=largest)
-    extra = 0 if exact else 1
-    p_value = (beyond + extra) / (len(signs) + extra)
+            beyond[some] = np.count_nonzero(np.abs(z) >= seen[some, None], axis=1)
+        for end in (z.max(axis=0), -z.min(axis=0)):
+            np.maximum(largest, end, out=largest)
+    p_value = (beyond + extra) / (n_flips + extra)
     if single:
         won, lost = np.count_nonzero(away > 0.0, axis=0), np.count_nonzero(away < 0.0, axis=0)
         p_value = np.minimum(2.0 * special.bdtr(np.minimum(won, lost), won + lost, 0.5), 1.0)
     if n_pairs == 1:
         return p_value, p_value
-    above = len(signs) - np.searchsorted(np.sort(largest), seen, side="left")
-    return p_value, np.maximum((above + extra) / (len(signs) + extra), p_value)
+    above = n_flips - np.searchsorted(np.sort(largest), seen, side="left")
+    return p_value, np.maximum((above + extra) / (n_flips + extra), p_value)

@@ -151,7 +151,7 @@ def replicates(
     found = np.empty((len(samples), len(metrics), n_resamples))
     groups: dict[tuple[int, ...], list[int]] = {}
     for i, strata in enumerate(samples):
-        known = [m.value is median or m.each is not None or m.cuts is not None for m in metrics]
+        known = [m.value is median or m.each is not None or m.cut is not None for m in metrics]
         fast = not draw_tasks and bool(np.isfinite(strata.values).all())
         if fast and any(known):
             groups.setdefault(tuple(strata.counts.tolist()), []).append(i)
@@ -224,7 +224,7 @@ class _Counted:
         #: Sums of counts are then whole numbers, which 16 bits hold.
         self.whole = isinstance(strata.n_runs, int) and n < 2**16
         self.additive = {m.name: m.each(strata.values) * self.units / n for m in metrics if m.each}
-        self.cuts = {m.name: m.cuts(strata) for m in metrics if m.cuts}
+        self.cuts = {m.name: m.cut(strata) for m in metrics if m.cut}
         #: Metrics other than trimmed means of equal numbers of runs multiply the counts.
         self.needs_floats = not self.whole or len(self.cuts) < len(metrics)
 
@@ -234,10 +234,10 @@ class _Counted:
         for row, metric in zip(out, self.metrics, strict=True):
             if metric.each is not None:
                 row[:] = self.additive[metric.name] @ floats
-            elif metric.cuts is not None:
+            elif metric.cut is not None:
                 if below is None:
                     below = self._running_sums(counts, floats)
-                row[:] = self._pooled_mean(below, *self.cuts[metric.name])
+                row[:] = self._pooled_mean(below, self.cuts[metric.name])
             elif metric.value is median:
                 row[:] = self._median(floats)
 
@@ -254,15 +254,13 @@ class _Counted:
             np.add(below[i - 1], below[i], out=below[i])
         return below
 
-    def _pooled_mean(
-        self, below: FloatArray | npt.NDArray[np.uint16], low: float, high: float
-    ) -> FloatArray:
+    def _pooled_mean(self, below: FloatArray | npt.NDArray[np.uint16], cut: float) -> FloatArray:
         """Return the mean between two cuts: the sum of x dF by parts is x F - sum of F dx."""
         n = self.strata.n_scores
-        ends = (int(low), int(n - high)) if self.whole else (low, n - high)
+        ends = (int(cut), int(n - cut)) if self.whole else (cut, n - cut)
         inside: npt.NDArray[Any] = np.clip(below, *ends)
-        total = self.ordered[-1] * (n - high) - self.ordered[0] * low
-        return np.asarray((total - np.diff(self.ordered) @ inside) / (n - low - high))
+        total = self.ordered[-1] * (n - cut) - self.ordered[0] * cut
+        return np.asarray((total - np.diff(self.ordered) @ inside) / (n - 2.0 * cut))
 
     def _median(self, floats: FloatArray) -> FloatArray:
         starts, counts = self.strata.starts.tolist(), self.strata.counts

@@ -25,7 +25,7 @@ from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.cautions import warn
 from gnomon.stats.difference import IMPROVEMENT, Differences
 from gnomon.stats.estimates import rule_notes
-from gnomon.stats.intervals import Method, Rule, Variances, checked
+from gnomon.stats.intervals import NO_INTERVAL, Method, Rule, Variances, checked
 from gnomon.stats.items import counted_as, refuse_options
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.rank_tests import holm
@@ -426,10 +426,10 @@ def _record(
 ) -> Comparison:
     """Return the comparison, NaN with a fault where something is not estimable."""
     found, level = differences.of(a, b, metric, task), differences.rule.level
-    value, interval, fault = found.value, found.interval(level), None
+    value, interval, fault = found.value, found.interval or NO_INTERVAL, None
     if not math.isfinite(value):
         value, fault = math.nan, "not estimable, some runs are infinite (censored)"
-    elif found.at is None:
+    elif found.interval is None:
         fault = _why_single(differences, a, b, task)
     elif metric.name != IMPROVEMENT or task or not differences.tests_all_pairs:
         interval, fault = checked(interval, found.size)

@@ -8,7 +8,7 @@ error of their differences. P(X > Y) is in :mod:`gnomon.stats.all_pairs`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
@@ -35,7 +35,6 @@ from gnomon.stats.cautions import (
 from gnomon.stats.estimates import drawn_of, on_tasks, shared_effect, spread_of
 from gnomon.stats.improvement import placements, resampled_improvement
 from gnomon.stats.intervals import (
-    NO_INTERVAL,
     Drawn,
     Interval,
     Noise,
@@ -58,22 +57,17 @@ Spread = Student | MedianProfile | Drawn
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """A difference of two algorithms: its value, its p-value and its interval at any level.
+    """A difference of two algorithms with its p-value and its interval, None if there is none.
 
-    `size` is that of the two numbers that were subtracted, relative to which rounding is judged.
-    `at` returns the interval at a level, and is None if there is none.
+    `size` is that of the two numbers that were subtracted, relative to which rounding is judged;
+    `p_adjusted` is known where all pairs are tested together.
     """
 
     value: float
     p_value: float = math.nan
-    at: Callable[[float], Interval] | None = None
+    interval: Interval | None = None
     size: float = 1.0
-    #: Where all pairs are tested together.
     p_adjusted: float = math.nan
-
-    def interval(self, level: float) -> Interval:
-        """Return the interval at a level."""
-        return NO_INTERVAL if self.at is None else self.at(level)
 
 
 class Differences:
@@ -136,7 +130,7 @@ class Differences:
         p_value = spread.p_value()
         if isinstance(spread, Student) and spread.error <= 1e-12 * size:
             p_value = self._p_without_variance(x, y, value)
-        return Difference(value, p_value, spread.interval, size)
+        return Difference(value, p_value, spread.interval(self.rule.level), size)
 
     def _shared_tasks(self, a: str, b: str) -> tuple[str, ...]:
         return shared_tasks(self.scores, (a, b)) if self._has_gaps else self.scores.tasks
@@ -163,12 +157,12 @@ class Differences:
             keys = rule.key, self._second.key
             how: dict[str, Any] = {"n_resamples": rule.n_resamples, "higher_is_better": higher}
             drawn = Drawn(value, resampled_improvement(x, y, keys=keys, **how))
-            return Difference(value, drawn.p_value(0.5), drawn.interval)
+            return Difference(value, drawn.p_value(0.5), drawn.interval(rule.level))
         error = replace(_paired_error(won, lost, metric_named("mean"), rule), value=value)
         p_value = error.p_value(0.5)
         if error.error == 0.0:
             p_value = self._p_without_variance(x, y, value - 0.5)
-        return Difference(value, p_value, error.interval)
+        return Difference(value, p_value, error.interval(rule.level))
 
     def _tested_improvement(self, a: str, b: str, task: str | None) -> Difference:
         names, found = self._improvement(task)
@@ -176,17 +170,12 @@ class Differences:
         method = "newcombe" if found.n_shared[i, j] == 1 else "delong"
         if found.resampling == "runs_and_tasks":
             method = SIGN_FLIPS
-
-        def at(level: float) -> Interval:
-            if level == found.level:
-                low, high = (end[i, j] for end in found.ends)
-            else:
-                low, high = (end[0] for end in found.interval(level, ([i], [j])))
-            return Interval(float(low), float(high), method)
-
         value, p_value = float(found.value[i, j]), float(found.p_value[i, j])
-        known = None if task and math.isnan(p_value) else at
-        return Difference(value, p_value, known, p_adjusted=float(found.p_adjusted[i, j]))
+        interval = None
+        if task is None or not math.isnan(p_value):
+            low, high = (float(end[i, j]) for end in found.ends)
+            interval = Interval(low, high, method)
+        return Difference(value, p_value, interval, p_adjusted=float(found.p_adjusted[i, j]))
 
     def _improvement_on(self, task: str | None) -> tuple[tuple[str, ...], PairwiseImprovement]:
         """Return P(X > Y) of all pairs on one task, or on all, with warnings about these."""

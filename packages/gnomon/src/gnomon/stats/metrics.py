@@ -17,18 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError, check_word
 from gnomon.scores.table import FloatArray
 from gnomon.stats.samples import Number, Strata, as_strata, number
 
-#: From strata to the weights that are cut from the low and from the high end.
-Cuts = Callable[[Strata], tuple[float, float]]
-
 #: The metrics that are estimated if none is named.
 METRICS = ("mean", "median", "iqm", "optimality_gap")
-#: The others; a number after a colon, as in ``trimmed_mean:0.1``, replaces the default.
-PARAMETERS = {"trimmed_mean": 0.1, "share_above": 1.0, "difficulty_progress": 0.25}
-NAMES = (*METRICS, "task_iqm", *PARAMETERS)
 
 
 @dataclass(frozen=True)
@@ -44,9 +38,9 @@ class Metric:
     each : function, optional
         Of a metric that is the mean over tasks of the mean over runs of some function of the
         score: that function, element by element.
-    cuts : function, optional
+    cut : function, optional
         Of a metric that is a mean of the pooled scores without the lowest and the highest: from
-        strata to the weights that are cut from the low and from the high end.
+        strata to the weight that is cut from each end.
     bounds : (float, float)
         Between which the metric lies, whatever the scores.
     of_batch : bool
@@ -65,7 +59,7 @@ class Metric:
     name: str
     value: Callable[[Strata], Number]
     each: Callable[[FloatArray], FloatArray] | None = None
-    cuts: Cuts | None = None
+    cut: Callable[[Strata], float] | None = None
     bounds: tuple[float, float] = (-np.inf, np.inf)
     of_batch: bool = False
 
@@ -103,17 +97,12 @@ def metrics_for(
     """Return the metrics of these names, or all default ones that are defined."""
     if wanted is None:
         wanted = METRICS if higher_is_better or gamma is not None else METRICS[:-1]
-    try:
-        return [
-            metric_named(one, gamma=gamma, higher_is_better=higher_is_better)
-            if isinstance(one, str)
-            else one
-            for one in metric_list(wanted)
-        ]
-    except ValueError as error:  # a number after the colon that the metric cannot have
-        raise ScoreDataError(
-            f"metrics {', '.join(map(str, metric_list(wanted)))}: {error}"
-        ) from None
+    return [
+        metric_named(one, gamma=gamma, higher_is_better=higher_is_better)
+        if isinstance(one, str)
+        else one
+        for one in metric_list(wanted)
+    ]
 
 
 def metric_named(name: str, *, gamma: float | None = None, higher_is_better: bool = True) -> Metric:
@@ -126,13 +115,7 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
         * ``median``: median over tasks of the mean over runs;
         * ``iqm``: mean of the middle half of all scores, runs and tasks pooled;
         * ``optimality_gap``: mean of max(gamma - score, 0), or of max(score - gamma, 0) where lower
-          is better;
-        * ``task_iqm``: mean over tasks of the interquartile mean of each task's runs;
-        * ``trimmed_mean:0.1``: mean of the pooled scores without this share at each end. Of N
-          scores floor(0.1 N) are cut, as in `scipy.stats.trim_mean`; where tasks have unlike
-          numbers of runs, as much of their weight, so that a score at the edge may be cut in part;
-        * ``share_above:1``: share of runs strictly above the threshold, averaged over tasks;
-        * ``difficulty_progress:0.25``: mean of that share of the scores that is worst.
+          is better.
     gamma : float, optional
         Target of the optimality gap; 1 if higher is better, otherwise required.
     higher_is_better : bool
@@ -143,36 +126,32 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
     UnknownNameError
         There is no such metric.
     ScoreDataError
-        What follows the colon is not a number, or the gap has no target.
+        The gap has no target.
 
     Examples
     --------
     >>> metric_named("iqm")([[0, 1, 2, 100]])
     1.5
     """
-    base, _, text = name.partition(":")
-    if base not in NAMES or (text and base not in PARAMETERS):
-        raise UnknownNameError("metric", name, NAMES)
-    parameter = _parameter(base, text)
-    match base:
-        case "mean":
-            return _additive(name, np.asarray)
-        case "median":
-            return Metric(name, median, of_batch=True)
-        case "iqm" | "trimmed_mean":
-            return _cutting(name, _both_ends(0.25 if base == "iqm" else parameter))
-        case "difficulty_progress":
-            return _cutting(name, _all_but_the_worst(parameter, higher_is_better))
-        case "task_iqm":
-            return Metric(name, _task_iqm, of_batch=True)
-        case "share_above":
-            return _additive(name, lambda x: (x > parameter).astype(np.float64), (0.0, 1.0))
+    check_word("metric", name, METRICS)
+    if name == "median":
+        return Metric(name, median, of_batch=True)
+    if name == "iqm":
+        return Metric(name, _interquartile_mean, cut=_quarter, of_batch=True)
+    if name == "mean":
+        return Metric(name, lambda s: s.averaged(s.values), each=np.asarray, of_batch=True)
     if gamma is None and not higher_is_better:
         raise ScoreDataError(
             "optimality_gap: expected a target gamma, since lower scores are better; found none"
         )
     target, sign = 1.0 if gamma is None else gamma, 1.0 if higher_is_better else -1.0
-    return _additive(name, lambda x: np.maximum(sign * (target - x), 0.0), (0.0, np.inf))
+
+    def each(x: FloatArray) -> FloatArray:
+        return np.maximum(sign * (target - x), 0.0)
+
+    return Metric(
+        name, lambda s: s.averaged(each(s.values)), each=each, bounds=(0.0, np.inf), of_batch=True
+    )
 
 
 def median(strata: Strata) -> Number:
@@ -181,69 +160,21 @@ def median(strata: Strata) -> Number:
         return number(np.median(strata.task_means, axis=-1))
 
 
-def _parameter(base: str, text: str) -> float:
-    """Return the number after the colon, or the default."""
-    try:
-        return float(text) if text else PARAMETERS.get(base, 0.0)
-    except ValueError:
-        raise ScoreDataError(
-            f"metric {base}: expected a number after ':', found {text!r}"
-        ) from None
+def _quarter(strata: Strata) -> float:
+    """Return the quarter of the scores that is cut from each end, in whole scores as in SciPy."""
+    return float(strata.n_scores // 4)
 
 
-def _additive(
-    name: str,
-    each: Callable[[FloatArray], FloatArray],
-    bounds: tuple[float, float] = (-np.inf, np.inf),
-) -> Metric:
-    return Metric(
-        name, lambda s: s.averaged(each(s.values)), each=each, bounds=bounds, of_batch=True
-    )
-
-
-def _cutting(name: str, cuts: Cuts) -> Metric:
-    return Metric(name, lambda s: _pooled_mean(s, *cuts(s)), cuts=cuts, of_batch=True)
-
-
-def _both_ends(proportion: float) -> Cuts:
-    """Return the cuts of a trimmed mean: whole scores from each end, as in SciPy."""
-    if not 0.0 <= proportion < 0.5:
-        raise ValueError(f"expected a proportion from 0 to below 0.5, found {proportion}")
-
-    def cuts(strata: Strata) -> tuple[float, float]:
-        cut = float(int(proportion * strata.n_scores))
-        return cut, cut
-
-    return cuts
-
-
-def _all_but_the_worst(proportion: float, higher_is_better: bool) -> Cuts:
-    """Return the cuts that leave the worst scores, at least one."""
-    if not 0.0 < proportion <= 1.0:
-        raise ValueError(f"expected a proportion above 0 and up to 1, found {proportion}")
-
-    def cuts(strata: Strata) -> tuple[float, float]:
-        better = float(strata.n_scores - max(1, int(proportion * strata.n_scores)))
-        return (0.0, better) if higher_is_better else (better, 0.0)
-
-    return cuts
-
-
-def _pooled_mean(strata: Strata, cut_low: float, cut_high: float) -> Number:
-    """Return the mean of the pooled scores between two cuts; the weights of all N sum to N."""
-    (values, mass), n = strata.pooled, strata.n_scores
+def _interquartile_mean(strata: Strata) -> Number:
+    """Return the mean of the pooled scores between the quarters."""
+    (values, mass), n, cut = strata.pooled, strata.n_scores, _quarter(strata)
     above = np.cumsum(mass)
-    kept = np.minimum(above, n - cut_high) - np.maximum(above - mass, cut_low)
+    kept = np.minimum(above, n - cut) - np.maximum(above - mass, cut)
     # A weight that only rounding keeps is none.
     first, last = np.flatnonzero(kept > 1e-9)[[0, -1]]
     inside = slice(first, last + 1)
     with np.errstate(invalid="ignore"):
-        return number(values[..., inside] @ kept[inside] / (n - cut_low - cut_high))
-
-
-def _task_iqm(strata: Strata) -> Number:
-    tasks = [Strata(runs, np.array([0, runs.shape[-1]])) for runs in strata.per_task()]
-    return number(np.mean([metric_named("iqm").value(one) for one in tasks], axis=0))
+        return number(values[..., inside] @ kept[inside] / (n - 2.0 * cut))
 
 
 def _matrix(strata: Strata, name: str) -> FloatArray:

@@ -82,7 +82,7 @@ def _verification() -> Iterator[Measurement]:
             "log": str(log),
             "sha256": hashlib.sha256(log.read_bytes()).hexdigest(),
             "origin": "server",
-            "manifest": {"learner": "uniform", "totals": [], "config": {}},
+            "learner": "uniform",
             "assignment": config.to_record(),
             "max_rows": n_attempts,
             "max_bytes": 1 << 30,
@@ -347,9 +347,8 @@ def _add_learner(database: Database, settings: Settings, k: int, name: str) -> N
         submission = Submission(
             season=season,
             attempt=attempt,
-            manifest={"learner": name, "totals": []},
+            manifest={"learner": {"name": name}},
             log_sha256=sha256,
-            log_format="zip",
             log_bytes=len(log),
         )
         errors = draws.gamma(2.0, 50.0 + k, (N_RULES, N_TRIALS)).round()

@@ -169,9 +169,8 @@ def _submission(session: Any, season: Season, attempt: EntryAttempt, **fields: A
     digest = hashlib.sha256(f"{season.name} {attempt.id}".encode()).hexdigest()
     values = {
         "state": "queued",
-        "manifest": {"learner": attempt.entry.name},
+        "manifest": {"learner": {"name": attempt.entry.name}},
         "log_sha256": digest,
-        "log_format": "zip",
         "log_bytes": 1000,
         "created_at": _WHEN,
         "changed_at": _WHEN,
@@ -217,7 +216,7 @@ def _verified(
         season,
         attempt,
         log_sha256=digest,
-        manifest={"learner": entry.name, "config": config.to_record(), "totals": []},
+        manifest={"learner": {"name": entry.name}},
         state="verified",
         reason=f"all {len(rows)} trials were replayed",
         verified_at=_WHEN,

@@ -71,4 +71,4 @@ def repacked(
             written.comment = bytes(2**14)
         log = out.getvalue()
     announced = {"log_sha256": hashlib.sha256(log).hexdigest(), "log_bytes": len(log)}
-    return Packed(packed.manifest | announced, log)
+    return Packed(packed.config, packed.manifest | announced, log)

@@ -40,9 +40,6 @@ from gnomon_board.schema import (
 )
 from gnomon_board.tokens import digest_of, issue_token, revoke_token
 
-#: The fields of a run's config that the server assigned; the others are the participant's own.
-_ASSIGNED = ("rules", "trials", "episodes", "horizon", "seed", "board")
-
 
 def make_account(session: Session, name: str) -> Account:
     """Add an account.
@@ -75,11 +72,7 @@ def close_account(session: Session, account: Account) -> None:
 
 
 def erase_account(session: Session, account: Account, *, by: int) -> None:
-    """Close an account and erase the person's name and texts; keep the scores under a pseudonym.
-
-    Manifests keep only what a new verification of the log needs: the learner's name, which the log
-    also contains, and the assignment.
-    """
+    """Close an account and erase the person's name and texts; keep the scores under a pseudonym."""
     close_account(session, account)
     account.name = f"erased-{account.id}"
     account.name_key = name_key(account.name) + secrets.token_hex(4)
@@ -106,10 +99,7 @@ def erase_account(session: Session, account: Account, *, by: int) -> None:
 def _erase_texts(submission: Submission) -> None:
     if submission.state in ("withdrawn", "refused"):
         submission.reason = ""
-    sent = submission.manifest
-    config = sent.get("config", {}) if submission.state == "verified" else {}
-    assigned = {name: config[name] for name in _ASSIGNED if name in config}
-    submission.manifest = sent | {"config": assigned, "card": None}
+    submission.manifest = submission.manifest | {"learner": {"name": "erased"}}
 
 
 def server_secret(session: Session, name: str = "seeds") -> bytes:

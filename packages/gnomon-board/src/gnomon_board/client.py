@@ -1,36 +1,97 @@
-"""The client of a leaderboard, and the submission of a run folder."""
+"""The client of a leaderboard: JSON over HTTP, and the submission of a run folder."""
 
 from __future__ import annotations
 
 import hashlib
+import http.client
+import ipaddress
+import json
+import math
 import re
 import time
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
-from gnomon import __version__
 from gnomon.errors import GnomonError
 from gnomon.files import parse_toml
 from gnomon_board.errors import LeaderboardError, RefusedError
-from gnomon_board.http_client import HttpClient
 from gnomon_board.remote_game import AttemptPlay, Move, Replies, Reply
-from gnomon_board.verification import trial_scores, verified_trials
+from gnomon_board.verification import verified_trials
 from gohr import ExperimentConfig, RunFolder
 from gohr.experiments import write_log
 
+_LARGEST_ANSWER, _PART = 64 << 20, 65_536
+#: Statuses that are worth another try.
+_BUSY = (408, 429, 500, 502, 503, 504)
+#: Seconds before the second try, doubled before each later one up to the longest.
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 2.0
 _ENDS = ("verified", "refused", "error", "withdrawn")
 
 
-class Client(HttpClient):
+class Client:
     """A leaderboard at an address, as a participant sees it.
 
-    Its methods need the server to run; its creation does not contact the server. Parameters and
-    errors are those of :class:`gnomon_board.http_client.HttpClient`; ``token`` is an API token with
-    the scope ``submit``. Use one client in each thread.
+    Its methods need the server to run; its creation does not contact the server. A request is sent
+    again over the same connection while the server is busy, cannot be reached, or stops before the
+    end of its answer; the pause is that of ``Retry-After``, else 0.2 s, doubled each time up to
+    2 s. Proxies of the environment are not used and redirections not followed: a token must not go
+    elsewhere. Use one client in each thread.
+
+    Parameters
+    ----------
+    url : str
+        ``http://...`` or ``https://...``; the prefix of each path.
+    token : str
+        An API token with the scope ``submit``, sent as a bearer token unless empty.
+    timeout_s : float
+        Most seconds for one try, from the first byte sent to the last received; a try that takes
+        longer is the last.
+    patience_s : float
+        Most seconds between the first failure and the last try.
+    insecure : bool
+        Whether a token may be sent without encryption to another machine.
+
+    Raises
+    ------
+    GnomonError
+        The address is not valid, the token would go to another machine over ``http://``, or it
+        has characters that a header cannot hold.
     """
+
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        *,
+        timeout_s: float = 600.0,
+        patience_s: float = 30.0,
+        insecure: bool = False,
+    ) -> None:
+        if not _is_address(url):
+            raise GnomonError(f"expected an address as http://HOST:PORT, found {url!r}")
+        parts = urlsplit(url)
+        if token and not insecure and parts.scheme == "http" and not _is_here(parts.hostname or ""):
+            raise GnomonError(
+                f"{url}: expected https:// for another machine, found http://, over which anyone "
+                "on the way reads the token and changes the answers (--insecure permits it)"
+            )
+        if not token.isascii() or any(letter.isspace() for letter in token):
+            raise GnomonError(f"{url}: expected a token of ASCII without blanks, found others")
+        self.url = url.rstrip("/")
+        self._prefix = parts.path.rstrip("/")
+        self._headers = {"Accept": "application/json"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._timeout_s, self._patience_s = timeout_s, patience_s
+        secure = parts.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        self._connection = kind(parts.hostname or "", parts.port, timeout=timeout_s)
+        weakref.finalize(self, self._connection.close)
 
     def entry(
         self, season: str, name: str, *, description: str = "", link: str = ""
@@ -58,7 +119,8 @@ class Client(HttpClient):
 
         Raises GnomonError: it is not an assignment.
         """
-        text = self.text(f"/api/entries/{entry}/attempts/{attempt}/config")
+        path = f"/api/entries/{entry}/attempts/{attempt}/config"
+        text = self._bytes("GET", path, None, {}).decode(errors="replace")
         try:
             return ExperimentConfig.from_record(parse_toml(text), trusted=False)
         except (GnomonError, ValueError) as error:
@@ -74,43 +136,144 @@ class Client(HttpClient):
         value = {"moves": [move.model_dump() for move in moves]}
         return Replies.model_validate(self.ask("POST", "/api/remote/moves", value)).replies
 
+    def get(self, path: str) -> Any:
+        """Return the JSON at a path; errors as :meth:`ask`."""
+        return self.ask("GET", path)
+
+    def ask(self, method: str, path: str, value: Any = None, *, data: bytes | None = None) -> Any:
+        """Send a record as JSON, or bytes, and return the JSON of the answer.
+
+        It must be safe to send twice. An empty answer is None.
+
+        Raises
+        ------
+        RefusedError
+            The server refused; the message has its reason.
+        GnomonError
+            There was no answer in HTTP and JSON within the bounds.
+        """
+        headers = {}
+        if data is not None:
+            headers["Content-Type"] = "application/octet-stream"
+        elif value is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(value).encode()
+        answer = self._bytes(method, path, data, headers)
+        try:
+            return json.loads(answer) if answer else None
+        except (ValueError, RecursionError):
+            raise GnomonError(f"{self.url}: expected JSON, found {answer[:100]!r}") from None
+
+    def close(self) -> None:
+        """Close the connection; the next request opens another one."""
+        self._connection.close()
+
+    def _bytes(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
+        """Return the body of an answer, with tries until a bound is reached."""
+        message = (method, self._prefix + path, body, self._headers | headers)
+        pause, end = _FIRST_PAUSE_S, math.inf
+        while True:
+            was_open, wait = self._connection.sock is not None, pause
+            try:
+                answer, data = self._once(*message)
+                if answer.status < 300:
+                    return data
+                failure: GnomonError = _refused(self.url, answer, data)
+                wait, again = max(pause, _number(answer, "Retry-After")), answer.status in _BUSY
+            except TimeoutError:
+                text = f"{self.url}: expected an answer within {self._timeout_s:g} s"
+                failure, again = GnomonError(text), False
+            except (OSError, http.client.IncompleteRead) as error:
+                if was_open:  # the server may have closed a connection that was idle
+                    continue
+                failure, again = GnomonError(f"{self.url}: cannot be reached: {error}"), True
+            except http.client.HTTPException as error:
+                text = f"{self.url}: expected an answer in HTTP, found {error!r}"
+                failure, again = GnomonError(text), False
+            end = min(end, time.monotonic() + self._patience_s)
+            if not again or time.monotonic() + wait > end:
+                raise failure
+            time.sleep(wait)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _once(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        """Send a request and read its answer; after an error the connection is closed."""
+        began = time.monotonic()
+        try:
+            self._connection.request(method, path, body, headers)
+            answer, data = self._connection.getresponse(), bytearray()
+            promised = min(_number(answer, "Content-Length", math.inf), _LARGEST_ANSWER)
+            # A socket's own time-out would restart at each byte.
+            while part := answer.read1(int(min(_PART, promised - len(data)))):
+                data += part
+                if time.monotonic() - began > self._timeout_s:
+                    raise TimeoutError
+            # A partial read does not show that a server died after its headers.
+            if len(data) < promised < _LARGEST_ANSWER:
+                raise http.client.IncompleteRead(bytes(data), int(promised) - len(data))
+            answer.close()
+        except BaseException:
+            self.close()
+            raise
+        if len(data) >= _LARGEST_ANSWER:  # the rest was not read
+            self.close()
+        return answer, bytes(data)
+
+
+def _is_here(host: str) -> bool:
+    """Return whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _is_address(url: str) -> bool:
+    """Return whether requests can be sent to an address."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # an invalid port, or an invalid address in brackets
+        return False
+
+
+def _refused(url: str, answer: http.client.HTTPResponse, said: bytes) -> RefusedError:
+    """Return the server's reason on one line: from its JSON, or the beginning of its text."""
+    text = "" if said.lstrip().startswith(b"<") else said[:300].decode(errors="replace")
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
+        text = str(json.loads(said)["detail"]).partition("\n")[0]
+    reason = " ".join(text.split()) or answer.reason
+    return RefusedError(f"{url}: status {answer.status}: {reason}", answer.status)
+
+
+def _number(answer: http.client.HTTPResponse, header: str, default: float = 0.0) -> float:
+    """Return the number in a header, or a default."""
+    try:
+        number = float(answer.getheader(header, ""))
+    except ValueError:
+        return default
+    return number if math.isfinite(number) and number >= 0 else default
+
 
 # -- submission of a run ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Packed:
-    """A run packed for submission."""
+    """A run packed for submission: its configuration, the announcement of its log, and the log."""
 
+    config: ExperimentConfig
     manifest: dict[str, Any]
     log: bytes
 
 
 def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
-    r"""Return the manifest and the log of one learner of a run folder.
+    """Return one learner of a run folder, packed; ``learner`` is its name if there are several.
 
-    Parameters
-    ----------
-    folder : path
-    learner : str, optional
-        Name of the learner; required if the run has several.
-
-    Raises
-    ------
-    RunFolderError, UnknownNameError
-        It is not a run folder, or has no such learner.
-    LeaderboardError
-        The run has several learners, or trials are missing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from gohr.experiments import ExperimentConfig, run
-    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
-    >>> with tempfile.TemporaryDirectory() as out:
-    ...     packed = pack_run(run(config, out).folder.path)
-    >>> packed.manifest["learner"], len(packed.manifest["totals"]), packed.log[:4]
-    ('uniform', 1, b'PK\x03\x04')
+    Raises RunFolderError: it is not a run folder. Raises LeaderboardError: the run has several
+    learners, or trials are missing.
     """
     run = RunFolder.open(folder)
     names = [each.name for each in run.config.learners]
@@ -118,35 +281,21 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
         raise LeaderboardError(
             f"{folder}: has the learners {', '.join(names)}; choose one of them (--learner)"
         )
-    learner = learner or names[0]
-    trials = [t for t in run.trials() if t.learner == learner and t.status == "done"]
+    name = learner or names[0]
+    trials = [t for t in run.trials() if t.learner == name and t.status == "done"]
     wanted = len(run.config.rules) * run.config.trials
     if len(trials) != wanted:
         raise LeaderboardError(
-            f"{folder}: expected {wanted} trials of {learner}, found {len(trials)}; "
+            f"{folder}: expected {wanted} trials of {name}, found {len(trials)}; "
             "a leaderboard takes whole runs"
         )
-    logs = {(trial.rule, trial.trial): played for trial, played in run.each(trials)}
-    log = write_log(logs)
-    record = run.config.to_record()
-    record["learners"] = [each for each in record["learners"] if each["name"] == learner]
-    totals = []
-    for (rule, number), played in logs.items():
-        scores = trial_scores(played)
-        claimed = {name: scores[name] for name in ("n_attempts", "tce", "errors_to_learn")}
-        totals.append({"rule": rule, "trial": number, **claimed})
+    log = write_log({(trial.rule, trial.trial): played for trial, played in run.each(trials)})
     manifest = {
-        "format": 1,
-        "gnomon": __version__,
-        "learner": learner,
-        "config": record,
-        "card": {"sessions": run.sessions},
-        "totals": totals,
-        "log_format": "zip",
+        "learner": run.config.learners[names.index(name)].to_record(),
         "log_sha256": hashlib.sha256(log).hexdigest(),
         "log_bytes": len(log),
     }
-    return Packed(manifest, log)
+    return Packed(run.config, manifest, log)
 
 
 def entry_of(packed: Packed) -> tuple[int, int]:
@@ -154,12 +303,11 @@ def entry_of(packed: Packed) -> tuple[int, int]:
 
     Raises LeaderboardError: the experiment has another name.
     """
-    name = str(packed.manifest["config"].get("name", ""))
-    match = re.fullmatch(r".+-entry-(\d{1,9})-attempt-(\d{1,9})", name)
+    match = re.fullmatch(r".+-entry-(\d{1,9})-attempt-(\d{1,9})", packed.config.name)
     if match is None:
         raise LeaderboardError(
-            f"the experiment is called {name!r}, not as a server names what it assigns; "
-            "give --entry and --attempt"
+            f"the experiment is called {packed.config.name!r}, not as a server names what it "
+            "assigns; give --entry and --attempt"
         )
     return int(match[1]), int(match[2])
 
@@ -175,19 +323,20 @@ def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str 
         if refused.status == 403:
             return None
         raise
-    manifest = packed.manifest
+    difference = assigned.difference(packed.config)
+    if difference is not None:
+        return f"differs from the assignment: {difference}"
     try:
-        verified_trials(packed.log, manifest, assigned.to_record())
+        verified_trials(packed.log, assigned.to_record(), packed.manifest["learner"]["name"])
     except GnomonError as refusal:
         return str(refusal)
     return None
 
 
-def submit(client: Client, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:
+def send(client: Client, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:
     """Announce a run, send its log, and return the record of the submission.
 
-    If the answer is lost, call it again: the same run is the same submission. It needs a running
-    leaderboard and a token.
+    If the answer is lost, call it again: the same run is the same submission.
     """
     path = f"/api/entries/{entry}/attempts/{attempt}/submission"
     record: dict[str, Any] = client.ask("PUT", path, packed.manifest)
@@ -196,21 +345,61 @@ def submit(client: Client, packed: Packed, entry: int, attempt: int) -> dict[str
     return record
 
 
-def wait_for_verdict(
-    client: Client,
-    record: dict[str, Any],
-    *,
-    most_s: float,
-    tell: Callable[[dict[str, Any]], None] = lambda record: None,
-) -> dict[str, Any]:
-    """Poll a submission until there is a verdict, or the time is over.
-
-    It needs a running leaderboard, and the record that :func:`submit` returned.
-    """
+def wait_for_verdict(client: Client, record: dict[str, Any], *, most_s: float) -> dict[str, Any]:
+    """Poll a submission until there is a verdict, or the time is over."""
     end, pause = time.monotonic() + most_s, 0.3
     while record["state"] not in _ENDS and time.monotonic() < end:
         time.sleep(pause)
         pause = min(1.5 * pause, 5.0)
         record = client.get(f"/api/submissions/{record['id']}")
-        tell(record)
     return record
+
+
+def submit(
+    client: Client,
+    folder: str | Path,
+    learner: str | None = None,
+    *,
+    entry: int | None = None,
+    attempt: int = 1,
+    wait_s: float = 600.0,
+    anyway: bool = False,
+) -> dict[str, Any]:
+    """Verify a run, send it to a leaderboard, and return the verdict.
+
+    It needs a running leaderboard, and a token with the scope ``submit``.
+
+    Parameters
+    ----------
+    client : Client
+    folder : path
+        A run folder.
+    learner : str, optional
+        Name of the learner; required if the run has several.
+    entry : int, optional
+        Number of the entry. Without it, entry and attempt are those of the experiment's name, which
+        the server assigned.
+    attempt : int
+        Number of the attempt of ``entry``.
+    wait_s : float
+        Most seconds to wait for the verdict.
+    anyway : bool
+        Send a run that the server will refuse; a refused run uses up an attempt.
+
+    Returns
+    -------
+    dict
+        The record of the submission, among others ``id``, ``state`` and ``reason``; ``state`` is
+        ``not sent`` and ``id`` None if the server would refuse the run.
+
+    Raises
+    ------
+    GnomonError
+        It is not a run folder, is not complete, or the server refuses or cannot be reached.
+    """
+    packed = pack_run(folder, learner)
+    where = (entry, attempt) if entry is not None else entry_of(packed)
+    refusal = None if anyway else refusal_of(client, packed, *where)
+    if refusal is not None:
+        return {"id": None, "state": "not sent", "reason": refusal}
+    return wait_for_verdict(client, send(client, packed, *where), most_s=wait_s)

@@ -1,19 +1,28 @@
-"""Entries of a season and their attempts: registration, further attempts, progress, withdrawal."""
+"""Entries of a season and their attempts: registration, assignment, withdrawal."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
 
+import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import clean_link, clean_name, clean_text, name_key, note, server_secret
-from gnomon_board.assignment import assign
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.schema import Account, Entry, EntryAttempt, RemoteTrial, Season, Submission, now
+from gnomon_board.schema import (
+    Account,
+    Entry,
+    EntryAttempt,
+    RemoteTrial,
+    Season,
+    SeasonRule,
+    Submission,
+    now,
+)
 from gnomon_board.seasons import check_open
+from gohr import ExperimentConfig
 
 #: Most learners that one account may register in a season.
 MAX_ENTRIES = 50
@@ -118,104 +127,80 @@ def withdraw_entry(session: Session, entry: Entry, reason: str, *, by: int) -> N
     note(session, "entry withdrawn", "entry", entry.id, by=by)
 
 
-# -- attempts that have begun ---------------------------------------------------------------------
+# -- assignment ------------------------------------------------------------------------------------
+
+#: Seeds are integers that every database and every TOML reader can represent.
+_SEED_BITS = 63
 
 
-def keep_address(session: Session, attempt: EntryAttempt, address: str) -> None:
-    """Store a keyed hash of the address of an attempt's first move or log."""
-    if attempt.begun_from is None:
-        key = server_secret(session) + attempt.entry.season.name.encode()
-        attempt.begun_from = hmac.new(key, address.encode(), hashlib.sha256).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Unfinished:
-    """An attempt that was begun and not played to its end; it prints as a sentence.
-
-    Parameters
-    ----------
-    entry_id : int
-    attempt, n_attempts : int
-        Its number, and how many attempts its entry has begun.
-    episode, n_episodes : int
-        Number of finished episodes of the unfinished trial that is furthest, and of its boards.
-    n_done, n_trials : int
-        Trials played to their end, and trials in all.
-    errors : int
-        Attempts so far that were not accepted, in all trials.
-    closed : bool
-        Whether it was closed, so that its unplayed part is scored as errors.
-    """
-
-    entry_id: int
-    attempt: int
-    n_attempts: int
-    episode: int
-    n_episodes: int
-    n_done: int
-    n_trials: int
-    errors: int
-    closed: bool
-
-    def __str__(self) -> str:
-        which = f"attempt {self.attempt} of {self.n_attempts}"
-        where = f"episode {self.episode + 1} of {self.n_episodes}"
-        done = f"{self.n_done} of {self.n_trials} trials done, {self.errors} errors so far"
-        if self.closed:
-            return f"{which} abandoned at {where}: {done}, the rest scored as errors"
-        return f"{which} unfinished at {where}: {done}"
-
-
-def unfinished_attempts(
-    session: Session, season_id: int, entry_id: int | None = None
-) -> list[Unfinished]:
-    """Return the unfinished attempts of a season in their current state, oldest first.
-
-    With ``entry_id``, return those of one entry only.
-    """
-    playing = RemoteTrial.state != "done"
-    of_entry = (
-        select(func.count())
-        .where(EntryAttempt.entry_id == Entry.id)
-        .correlate(Entry)
-        .scalar_subquery()
+def assignment_of(attempt: EntryAttempt) -> ExperimentConfig:
+    """Return the assignment of an attempt, with the texts of its rules, hidden ones included."""
+    season = attempt.entry.season
+    rules = season.rules
+    if season.division == "hidden":
+        rules = list(dict.fromkeys(trial.rule for trial in attempt.remote_trials))
+    return ExperimentConfig.from_record(
+        {
+            "name": f"{season.name}-entry-{attempt.entry_id}-attempt-{attempt.number}",
+            "rules": [{"name": rule.name, "text": rule.text} for rule in rules],
+            "learners": ["uniform"],
+            "trials": season.trials,
+            "episodes": season.episodes,
+            "horizon": season.horizon,
+            "seed": attempt.seed,
+            "board": season.board,
+        }
     )
-    query = (
-        select(
-            Entry.id,
-            EntryAttempt.number,
-            of_entry,
-            func.max(RemoteTrial.episode).filter(playing),
-            Season.episodes,
-            func.count().filter(RemoteTrial.state == "done"),
-            func.count(),
-            func.sum(RemoteTrial.n_errors),
-            EntryAttempt.closed_at.is_not(None),
+
+
+def assigned_seed(secret: bytes, season: str, entry: int, attempt: int) -> int:
+    """Return the seed of an attempt, an HMAC of its number, which cannot be chosen or predicted."""
+    message = f"{season}\x00{entry}\x00{attempt}".encode()
+    digest = hmac.new(secret, message, hashlib.sha256).digest()
+    return int.from_bytes(digest, "big") >> (256 - _SEED_BITS)
+
+
+def assign(session: Session, entry: Entry, number: int) -> EntryAttempt:
+    """Add an attempt of an entry with its seed and, in a hidden season, its rules."""
+    season = entry.season
+    seed = assigned_seed(server_secret(session), season.name, entry.id, number)
+    attempt = EntryAttempt(entry=entry, number=number, seed=seed)
+    session.add(attempt)
+    session.flush()
+    if season.division == "hidden":
+        session.add_all(
+            RemoteTrial(attempt_id=attempt.id, rule_id=rule.id, number=number)
+            for rule in _dealt_rules(session, attempt)
+            for number in range(season.trials)
         )
-        .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
-        .join(RemoteTrial, RemoteTrial.attempt_id == EntryAttempt.id)
-        .join(Season, Season.id == Entry.season_id)
-        .where(Entry.season_id == season_id, EntryAttempt.begun_at.is_not(None))
-        .group_by(Entry.id, EntryAttempt.id, Season.id)
-        .having(func.count().filter(playing) > 0)
-        .order_by(EntryAttempt.id)
-    )
-    if entry_id is not None:
-        query = query.where(Entry.id == entry_id)
-    return [Unfinished(*row) for row in session.execute(query)]
+        session.flush()
+    return attempt
 
 
-def accounts_of_one_address(session: Session, season_id: int) -> list[tuple[str, ...]]:
-    """Return the groups of accounts that began attempts from the same address, for moderators."""
-    query = (
-        select(EntryAttempt.begun_from, Account.name)
-        .join(Entry, EntryAttempt.entry_id == Entry.id)
-        .join(Account, Account.id == Entry.account_id)
-        .where(Entry.season_id == season_id, EntryAttempt.begun_from.is_not(None))
-        .distinct()
-        .order_by(EntryAttempt.begun_from, Account.name)
+def _dealt_rules(session: Session, attempt: EntryAttempt) -> list[SeasonRule]:
+    """Draw rules that the account has not been dealt before, in the order of play.
+
+    The draw follows from the season's salt and the numbers of entry and attempt, so that it can be
+    checked after the reveal.
+    """
+    entry, season = attempt.entry, attempt.entry.season
+    # If one account begins two attempts at once, the second waits here.
+    session.get_one(Account, entry.account_id, with_for_update=True)
+    before = set(
+        session.scalars(
+            select(RemoteTrial.rule_id)
+            .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
+            .join(Entry, Entry.id == EntryAttempt.entry_id)
+            .where(Entry.season_id == season.id, Entry.account_id == entry.account_id)
+        )
     )
-    groups: dict[str, list[str]] = {}
-    for address, account in session.execute(query):
-        groups.setdefault(str(address), []).append(account)
-    return sorted({tuple(names) for names in groups.values() if len(names) > 1})
+    left = [rule for rule in season.rules if rule.id not in before]
+    n = season.rules_per_attempt or len(season.rules)
+    if len(left) < n:
+        raise NotAllowed(
+            f"season {season.name} deals a rule to an account once: an attempt takes {n}, and "
+            f"{len(left)} are left"
+        )
+    text = f"{season.salt} {entry.id} {attempt.number}"
+    rng = np.random.default_rng(int(hashlib.sha256(text.encode()).hexdigest(), 16))
+    return [left[i] for i in rng.permutation(len(left))[:n].tolist()]

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from gnomon.files import write_atomically
-from gnomon_board.assignment import assignment_of
 from gnomon_board.database import Database
+from gnomon_board.entries import assignment_of
 from gnomon_board.errors import Damaged, Missing, NoRoom, TooLarge
 from gnomon_board.schema import Season, Submission, now
 from gnomon_board.server_health import free_bytes
@@ -186,8 +186,7 @@ def request_of(submission: Submission, settings: Settings) -> dict[str, Any]:
     return {
         "log": str(path),
         "sha256": path.name,
-        "origin": submission.origin,
-        "manifest": submission.manifest,
+        "learner": submission.manifest["learner"]["name"],
         "assignment": assignment_of(submission.attempt).to_record(),
         "max_rows": limits.rows,
         "max_bytes": limits.n_bytes,

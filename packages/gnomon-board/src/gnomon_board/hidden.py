@@ -1,7 +1,9 @@
 """Play of the hidden division: learners make attempts through the server, which keeps the rule.
 
 An attempt is committed before its reply is sent, so that no board is played twice. It counts from
-its first move: while it is unfinished, its entry has no rank (:mod:`.played` finishes it).
+its first move: while it is unfinished, its entry has no rank. Once all its trials are over, the
+server stores its own log of them and queues it for replay. Closing an attempt, as the end of a
+season does, plays its rest with moves that the rule rejects: the unplayed part counts as errors.
 
 Games in play are cached in memory, which only saves a replay: each is checked against its row,
 under the row's lock, before it continues.
@@ -9,23 +11,36 @@ under the row's lock, before it continues.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import note
-from gnomon_board.assignment import assignment_of
 from gnomon_board.database import Database
-from gnomon_board.entries import attempt_of, keep_address, own_entry
+from gnomon_board.entries import assignment_of, attempt_of, own_entry
 from gnomon_board.errors import Conflict, Missing, NotAllowed
+from gnomon_board.evidence import keep_bytes
 from gnomon_board.remote_game import AttemptPlay, Move, RemoteGame, Reply, TrialState
-from gnomon_board.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule, now
+from gnomon_board.schema import (
+    Entry,
+    EntryAttempt,
+    Job,
+    RemoteTrial,
+    Season,
+    SeasonRule,
+    Submission,
+    now,
+)
 from gnomon_board.seasons import check_open
+from gnomon_board.settings import Settings
+from gnomon_board.submissions import set_state
 from gohr import ExperimentConfig
+from gohr.experiments import write_log
 
 _log = logging.getLogger("gnomon.worker")
 #: A row of a query with named columns.
@@ -149,12 +164,10 @@ def make_moves(
     moves: Sequence[Move],
     *,
     account_id: int,
-    address: str = "",
 ) -> list[Reply]:
     """Make moves in several trials, all of them or none, and return a reply to each.
 
-    The first move of an attempt begins it: from then on it counts and is shown on the board. A
-    keyed hash of the ``address`` is stored.
+    The first move of an attempt begins it: from then on it counts and is shown on the board.
 
     Raises Refusal: a trial belongs to another account or may not be played now; a trial occurs
     twice; or the attempts before a move differ from the recorded ones.
@@ -178,7 +191,7 @@ def make_moves(
             _write(session, rows, games)
             begun = {rows[t].attempt_id for t, game in games.items() if game.position}
             for attempt in begun & {r.attempt_id for r in rows.values() if not r.begun_at}:
-                _mark_begun(session, session.get_one(EntryAttempt, attempt), address)
+                _mark_begun(session, session.get_one(EntryAttempt, attempt))
     except BaseException:
         # The cache may be ahead of the committed state.
         live.drop(wanted)
@@ -208,8 +221,6 @@ def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, Remot
                 "trial": trial,
                 "actions": game.actions,
                 "n_attempts": game.position,
-                "n_errors": game.n_errors,
-                "episode": game.episode,
                 "state": "done" if over else "playing",
                 "changed_at": moment,
                 "finished_at": moment if over else None,
@@ -220,9 +231,133 @@ def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, Remot
         session.connection().execute(rows_of_trials, changed)
 
 
-def _mark_begun(session: Session, attempt: EntryAttempt, address: str) -> None:
+def _mark_begun(session: Session, attempt: EntryAttempt) -> None:
     attempt.begun_at = now()
-    keep_address(session, attempt, address)
     attempt.entry.season.touch()
     by, number = attempt.entry.account_id, attempt.number
     note(session, "first move", "entry", attempt.entry_id, by=by, number=number)
+
+
+# -- the end of attempts --------------------------------------------------------------------------
+
+
+def close_attempt(session: Session, entry_id: int, number: int, *, account_id: int) -> None:
+    """Close a begun attempt: its unplayed part is scored as errors.
+
+    Raises Refusal: this account has no such attempt, or the attempt was not begun or has no open
+    trial.
+    """
+    attempt = attempt_of(own_entry(session, entry_id, account_id), number)
+    if attempt.begun_at is None:
+        raise Conflict(f"attempt {number} of entry {entry_id} has no move yet: nothing is counted")
+    if _fill_rest(session, attempt, by=account_id) == 0:
+        raise Conflict(f"attempt {number} of entry {entry_id} is finished or closed already")
+
+
+def close_unfinished(database: Database) -> int:
+    """Close the open attempts of seasons that are over; return their number."""
+    with database.reading() as session:
+        playing = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
+        over = session.scalars(
+            select(EntryAttempt.id)
+            .join(Entry, EntryAttempt.entry_id == Entry.id)
+            .join(Season, Season.id == Entry.season_id)
+            .where(
+                EntryAttempt.begun_at.is_not(None),
+                EntryAttempt.closed_at.is_(None),
+                or_(Season.closes_at <= now(), Season.revealed_at.is_not(None)),
+                EntryAttempt.id.in_(playing),
+            )
+            .order_by(EntryAttempt.id)
+        ).all()
+    for attempt_id in over:
+        with database.writing() as session:
+            _fill_rest(session, session.get_one(EntryAttempt, attempt_id), by=None)
+    return len(over)
+
+
+def _fill_rest(session: Session, attempt: EntryAttempt, *, by: int | None) -> int:
+    """Fill the rest of an attempt with errors; return the number of open trials."""
+    trials = session.scalars(
+        select(RemoteTrial)
+        .where(RemoteTrial.attempt_id == attempt.id, RemoteTrial.state == "playing")
+        .order_by(RemoteTrial.id)
+        .with_for_update()
+    ).all()
+    if not trials:
+        return 0
+    assignment = assignment_of(attempt)
+    for trial in trials:
+        game = RemoteGame.of(assignment, trial.rule.name, trial.number, trial.actions, reveal=True)
+        game.abandon()
+        trial.actions, trial.state = game.actions, "abandoned"
+        trial.changed_at = trial.finished_at = now()
+    attempt.closed_at = now()
+    attempt.entry.season.touch()
+    note(
+        session,
+        "attempt closed",
+        "entry",
+        attempt.entry_id,
+        by=by,
+        number=attempt.number,
+        trials=len(trials),
+    )
+    return len(trials)
+
+
+def queue_played(database: Database, settings: Settings) -> int:
+    """Submit every attempt whose trials have all been played; return their number.
+
+    The server's own log is queued and replayed like any other log.
+    """
+    with database.reading() as session:
+        unplayed = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
+        submitted = select(Submission.attempt_id)
+        ready = session.scalars(
+            select(RemoteTrial.attempt_id)
+            .where(
+                RemoteTrial.attempt_id.not_in(unplayed), RemoteTrial.attempt_id.not_in(submitted)
+            )
+            .distinct()
+        ).all()
+    for attempt_id in ready:
+        try:
+            _submit(database, settings, attempt_id)
+        except Exception:
+            # Tried again at the next sweep; the other attempts continue.
+            _log.exception("attempt %d was played, and cannot be submitted", attempt_id)
+    return len(ready)
+
+
+def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
+    """Store the log of an attempt, and queue it."""
+    with database.reading() as session:
+        attempt = session.get_one(EntryAttempt, attempt_id)
+        learner, assignment = attempt.entry.name, assignment_of(attempt)
+        trials = {
+            (trial.rule.name, trial.number): RemoteGame.of(
+                assignment, trial.rule.name, trial.number, trial.actions
+            ).log()
+            for trial in attempt.remote_trials
+        }
+    data = write_log(trials)
+    sha256 = hashlib.sha256(data).hexdigest()
+    keep_bytes(settings, sha256, data)
+    with database.writing() as session:
+        attempt = session.get_one(EntryAttempt, attempt_id, with_for_update=True)
+        if session.scalar(select(Submission.id).where(Submission.attempt_id == attempt_id)):
+            return
+        submission = Submission(
+            season_id=attempt.entry.season_id,
+            attempt_id=attempt_id,
+            origin="server",
+            manifest={"learner": {"name": learner}},
+            log_sha256=sha256,
+            log_bytes=len(data),
+            n_attempts=sum(log.actions.size for log in trials.values()),
+        )
+        session.add(submission)
+        session.flush()
+        set_state(session, submission, "queued", "waiting for a worker")
+        session.add(Job(submission_id=submission.id))

@@ -38,18 +38,6 @@ class Claim:
     n_attempts: int
 
 
-@dataclass(frozen=True)
-class Place:
-    """Place of a submission in the queue.
-
-    ``ahead`` counts the jobs before it; ``expected_s`` estimates the time to its verdict from the
-    last jobs, None without any.
-    """
-
-    ahead: int
-    expected_s: float | None
-
-
 def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
     """Take the job that has waited longest; None if none waits."""
     with database.writing() as session:
@@ -168,23 +156,15 @@ def sweep(database: Database, settings: Settings) -> int:
     return found
 
 
-def place_in_queue(session: Session, submission_id: int) -> Place | None:
-    """Return the place of a submission in the queue; None if it has no job."""
-    job = session.scalar(
-        select(Job).where(Job.submission_id == submission_id, Job.finished_at.is_(None))
+def place_in_queue(session: Session, submission_id: int) -> int | None:
+    """Return the number of jobs ahead of a submission's; None if it has no job."""
+    job_id = session.scalar(
+        select(Job.id).where(Job.submission_id == submission_id, Job.finished_at.is_(None))
     )
-    if job is None:
+    if job_id is None:
         return None
-    ahead = session.scalar(select(func.count()).where(Job.finished_at.is_(None), Job.id < job.id))
-    last = session.execute(
-        select(Job.started_at, Job.finished_at)
-        .where(Job.state == "done", Job.started_at.is_not(None))
-        .order_by(Job.id.desc())
-        .limit(20)
-    ).all()
-    took = [(done - begun).total_seconds() for begun, done in last if begun and done]
-    mean = sum(took) / len(took) if took else None
-    return Place(ahead or 0, None if mean is None else round(mean * ((ahead or 0) + 1), 1))
+    ahead = select(func.count()).where(Job.finished_at.is_(None), Job.id < job_id)
+    return session.scalar(ahead) or 0
 
 
 def _with_submissions(*conditions: ColumnElement[bool]) -> Select[Job]:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gnomon_board.errors import Conflict
 from gohr import BoardSpec, ExperimentConfig, TrialLog
-from gohr.game import ACCEPTED, DEFAULT_SPEC, IN_PROGRESS
+from gohr.game import DEFAULT_SPEC, IN_PROGRESS
 from gohr.playing import TrialInPlay
 from gohr.rules import RuleSet
 
@@ -134,8 +134,6 @@ class RemoteGame:
         )
         self._actions = bytearray()
         self._outcomes: list[int] = []
-        #: Number of attempts so far that were not accepted.
-        self.n_errors = 0
         #: For each dealt board, the number of attempts before it.
         self._starts: list[int] = []
         self._note_dealt()
@@ -177,11 +175,6 @@ class RemoteGame:
     def over(self) -> bool:
         """Whether all boards have been played."""
         return self._trial.over
-
-    @property
-    def episode(self) -> int:
-        """The episode in play, from 0; equal to the number of episodes if the trial is over."""
-        return len(self._trial.finish)
 
     def play(self, move: Move) -> Reply:
         """Make the attempts of a move that are new, up to the end of an episode.
@@ -255,7 +248,6 @@ class RemoteGame:
         outcome = self._trial.attempt(action).outcome
         self._actions.append(action)
         self._outcomes.append(outcome)
-        self.n_errors += outcome != ACCEPTED
         self._note_dealt()
 
     def _note_dealt(self) -> None:

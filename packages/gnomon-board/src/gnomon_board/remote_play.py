@@ -9,8 +9,7 @@ source of randomness must be its seed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,135 +19,75 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gnomon.files import read_toml
 from gnomon_board.client import Client
 from gnomon_board.errors import LeaderboardError, wrong_field
-from gnomon_board.remote_game import MAX_MOVES, Move, Reply
+from gnomon_board.remote_game import Move, Reply
 from gohr import BoardSpec, Learner
 from gohr.experiments import LearnerEntry, Progress, season_board_spec
 from gohr.game import ACCEPTED, EPISODE_OVER, IN_PROGRESS, N_BUCKETS, N_CELLS
 from gohr.learners import Observation, Transition, is_shown_the_rule, learner_kinds
 
+#: Trials that are played at the same time.
+_TOGETHER = 64
 
-@dataclass(frozen=True, slots=True)
-class RemotePlan:
-    """Plan of a remote run: season, entry, learner, seed.
 
-    Parameters
-    ----------
-    season : str
-        Name of the season.
-    entry : str
-        Name of the learner on the board; it is registered if it does not exist.
-    learner : LearnerEntry
-        Its kind and settings, which are not sent to the server.
-    seed : int
-        Of the learner's own draws. The server draws the boards.
+class RemotePlan(BaseModel):
+    """Plan of a remote run: season, name of the entry, learner, and seed of its draws.
 
-    Examples
-    --------
-    >>> plan = RemotePlan.from_record({"season": "s1", "entry": "Mine", "learner": "uniform"})
-    >>> plan.entry, plan.learner.kind, plan.seed
-    ('Mine', 'uniform', 0)
+    ``learner`` is a kind, or a table with ``kind`` and settings, which are not sent to the server.
     """
 
-    season: str
-    entry: str
-    learner: LearnerEntry
-    seed: int = 0
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    season: Annotated[str, Field(min_length=1)]
+    entry: str = ""
+    learner: str | dict[str, Any]
+    seed: Annotated[int, Field(strict=True, ge=0)] = 0
 
     @classmethod
     def from_toml(cls, path: str | Path) -> RemotePlan:
-        """Read a plan from a TOML file with ``season``, ``entry``, ``learner`` and ``seed``.
-
-        Raises
-        ------
-        GnomonError
-            The file is not valid; one line that begins with its name.
-        """
+        """Read a plan from a TOML file; raise GnomonError if it is not valid."""
         return read_toml(path, cls.from_record, error=LeaderboardError)
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> RemotePlan:
         """Read a plan from its fields; raise LeaderboardError for the first invalid one."""
         try:
-            fields = _PlanFields.model_validate(dict(values))
+            plan = cls.model_validate(dict(values))
         except ValidationError as errors:
             raise wrong_field(errors) from None
-        table = fields.learner if isinstance(fields.learner, dict) else {"kind": fields.learner}
-        settings = {name: value for name, value in table.items() if name not in ("kind", "name")}
-        kind = table.get("kind")
-        if not isinstance(kind, str):
+        if isinstance(plan.learner, dict) and not isinstance(plan.learner.get("kind"), str):
             raise LeaderboardError("field 'learner': expected a kind, or a table with one")
-        name = fields.entry or str(table.get("name", kind))
-        return cls(fields.season, name, LearnerEntry(kind, name, settings), fields.seed)
+        return plan.model_copy(update={"entry": plan.entry or plan.learner_entry().name})
+
+    def learner_entry(self) -> LearnerEntry:
+        """Return the learner with its settings."""
+        table = self.learner if isinstance(self.learner, dict) else {"kind": self.learner}
+        settings = {name: value for name, value in table.items() if name not in ("kind", "name")}
+        return LearnerEntry(table["kind"], str(table.get("name", table["kind"])), settings)
 
 
-class _PlanFields(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    season: Annotated[str, Field(min_length=1)]
-    entry: str = ""
-    learner: str | dict[str, Any]
-    seed: Annotated[int, Field(strict=True, ge=0)] = 0
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteSummary:
-    """Summary of a call of :func:`play_remotely`, which needs a running leaderboard.
-
-    Parameters
-    ----------
-    season, entry, attempt : str, int, int
-        The attempt that was played, and its entry.
-    done, skipped : int
-        Number of trials played in this call, and before it.
-    n_attempts : int
-        Number of attempts that were sent.
-    """
-
-    season: str
-    entry: int
-    attempt: int
-    done: int
-    skipped: int
-    n_attempts: int
+def learner_rng(
+    plan: RemotePlan, learner: LearnerEntry, rule: str, number: int
+) -> np.random.Generator:
+    """Return the generator that the learner draws from in a trial."""
+    words = [plan.season, rule, learner.hash, str(number)]
+    digest = hashlib.sha256("\n".join(words).encode()).digest()
+    return np.random.default_rng([plan.seed, int.from_bytes(digest[:16], "big")])
 
 
 def play_remotely(
-    plan: RemotePlan,
-    client: Client,
-    *,
-    again: bool = False,
-    together: int = 64,
-    progress: Progress | None = None,
-) -> RemoteSummary:
-    """Play the last attempt of an entry, or continue it.
+    plan: RemotePlan, client: Client, *, again: bool = False, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Play the last attempt of an entry, or continue it; with ``again``, request another first.
 
-    It needs a running leaderboard with an open season of the hidden division, and a token.
+    Returns the season, the entry and the attempt, the number of trials played now (``done``) and
+    before (``skipped``), and the number of attempts that were sent.
 
-    Parameters
-    ----------
-    plan : RemotePlan
-        Season, entry and learner.
-    client : Client
-        Of the leaderboard.
-    again : bool
-        Request another attempt first; it is counted and shown.
-    together : int
-        Number of trials that are played at the same time, at most 512.
-    progress : Progress, optional
-        Called after each trial.
-
-    Returns
-    -------
-    RemoteSummary
-
-    Raises
-    ------
-    GnomonError
-        The plan cannot be played, or the server refuses or cannot be reached.
+    Raises GnomonError: the plan cannot be played, or the server refuses or cannot be reached.
     """
-    learner_kinds(plan.learner.kind)  # reject an unknown kind before the server makes an entry
-    if is_shown_the_rule(plan.learner.kind):
+    learner = plan.learner_entry()
+    learner_kinds(learner.kind)  # reject an unknown kind before the server makes an entry
+    if is_shown_the_rule(learner.kind):
         raise LeaderboardError(
-            f"learner {plan.learner.kind!r} must be shown the rule, and the server keeps it"
+            f"learner {learner.kind!r} must be shown the rule, and the server keeps it"
         )
     entry = client.entry(plan.season, plan.entry)
     if again:
@@ -156,46 +95,67 @@ def play_remotely(
     number = max(attempt["number"] for attempt in entry["attempts"])
     attempt = client.begin(entry["id"], number)
     spec = season_board_spec(attempt.board)
-    plan = replace(plan, learner=plan.learner.completed(spec))
+    learner = learner.completed(spec)
     waiting = [trial for trial in reversed(attempt.trials) if trial.state != "done"]
     n_trials, n_attempts = len(waiting), 0
     tell = progress or (lambda n_played, n_to_play: None)
     tell(0, n_trials)
-    playing: dict[int, _InPlay] = {}
+    playing: dict[int, tuple[_Playing, int, list[int]]] = {}
     while waiting or playing:
-        while waiting and len(playing) < min(together, MAX_MOVES):
+        while waiting and len(playing) < _TOGETHER:
             trial = waiting.pop()
-            learner = plan.learner.make(spec, rng=learner_rng(plan, trial.rule, trial.number))
-            attempts = _attempts_of(learner, spec, attempt.horizon)
-            playing[trial.trial] = _InPlay(attempts, 0, next(attempts))
-        moves = [Move(trial=k, position=t.position, actions=t.actions) for k, t in playing.items()]
+            rng = learner_rng(plan, learner, trial.rule, trial.number)
+            attempts = _attempts_of(learner.make(spec, rng=rng), spec, attempt.horizon)
+            playing[trial.trial] = attempts, 0, next(attempts)
+        moves = [Move(trial=k, position=at, actions=a) for k, (_, at, a) in playing.items()]
         for reply in client.move(moves):
-            played = playing[reply.trial]
-            played.position = reply.position
+            attempts = playing[reply.trial][0]
             n_attempts += len(reply.outcomes)
             try:
-                played.actions = played.attempts.send(reply)
+                playing[reply.trial] = attempts, reply.position, attempts.send(reply)
             except StopIteration:
                 del playing[reply.trial]
                 tell(n_trials - len(waiting) - len(playing), n_trials)
-    skipped = len(attempt.trials) - n_trials
-    return RemoteSummary(plan.season, entry["id"], number, n_trials, skipped, n_attempts)
+    return {
+        "season": plan.season,
+        "entry": entry["id"],
+        "attempt": number,
+        "done": n_trials,
+        "skipped": len(attempt.trials) - n_trials,
+        "n_attempts": n_attempts,
+    }
 
 
-def learner_rng(plan: RemotePlan, rule: str, number: int) -> np.random.Generator:
-    """Return the generator that the learner draws from in a trial."""
-    words = [plan.season, rule, plan.learner.hash, str(number)]
-    digest = hashlib.sha256("\n".join(words).encode()).digest()
-    return np.random.default_rng([plan.seed, int.from_bytes(digest[:16], "big")])
+#: Yields the next attempts of a trial, and receives their reply.
+_Playing = Generator[list[int], Reply, None]
 
 
-@dataclass
-class _InPlay:
-    """A trial that is being played: its learner, its position, and its next attempts."""
+def _attempts_of(learner: Learner, spec: BoardSpec, horizon: int) -> _Playing:
+    """Let a learner play a trial; the first attempts are none, which requests the first boards.
 
-    attempts: Generator[list[int], Reply, None]
-    position: int
-    actions: list[int]
+    The learner gets the same observations and outcomes as from :func:`gohr.play`.
+    """
+    reply = yield []
+    while not reply.over:
+        board, n_attempts, dealt = _SeenBoard(reply.dealt[-1], spec), 0, reply
+        seen, terminated, truncated = board.seen(), False, False
+        while not (terminated or truncated):
+            action = int(learner.act(seen))
+            if not 0 <= action < N_CELLS * N_BUCKETS:
+                raise ValueError(f"expected an action from 0 to 143, found {action}")
+            # A learner may play on after the end; then nothing is sent to the server.
+            outcome = EPISODE_OVER
+            if reply is dealt or not reply.ended:
+                reply = yield [action]
+                (outcome,) = reply.outcomes
+            n_attempts += 1
+            board.attempted(action, outcome)
+            terminated = reply.finish != IN_PROGRESS and not learner.plays_on
+            truncated = n_attempts >= horizon
+            before, seen = seen, board.seen()
+            reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
+            made = Transition(before, action, reward, outcome, seen, terminated, truncated)
+            learner.observe(made)
 
 
 class _SeenBoard:
@@ -205,7 +165,7 @@ class _SeenBoard:
     index.
     """
 
-    def __init__(self, codes: Sequence[int], spec: BoardSpec) -> None:
+    def __init__(self, codes: list[int], spec: BoardSpec) -> None:
         self.codes = np.array(codes, dtype=np.uint8)
         self._n_colors = len(spec.color_palette)
         self.last = (0, 0, 0)
@@ -222,44 +182,3 @@ class _SeenBoard:
         """Return what a learner observes."""
         mask = np.repeat(self.codes > 0, N_BUCKETS).astype(np.int8)
         return Observation(self.codes.copy(), *self.last, mask)
-
-
-def _attempts_of(
-    learner: Learner, spec: BoardSpec, horizon: int
-) -> Generator[list[int], Reply, None]:
-    """Let a learner play a trial: yield its next attempts, and receive their reply by ``send``.
-
-    The first have no attempt and request the first boards. The learner gets the same observations
-    and outcomes as from :func:`gohr.play` on the same boards.
-    """
-    reply = yield []
-    while not reply.over:
-        reply = yield from _episode(learner, _SeenBoard(reply.dealt[-1], spec), horizon)
-
-
-def _episode(
-    learner: Learner, board: _SeenBoard, horizon: int
-) -> Generator[list[int], Reply, Reply]:
-    """Play one board, and return the reply that ended it."""
-    seen, n_attempts = board.seen(), 0
-    last: Reply | None = None
-    while True:
-        action = int(learner.act(seen))
-        if not 0 <= action < N_CELLS * N_BUCKETS:
-            raise ValueError(f"expected an action from 0 to 143, found {action}")
-        if last is None or not last.ended:
-            last = yield [action]
-            (outcome,) = last.outcomes
-        else:
-            # A learner that plays on after the end; nothing is sent to the server.
-            outcome = EPISODE_OVER
-        n_attempts += 1
-        board.attempted(action, outcome)
-        terminated = last.finish != IN_PROGRESS and not learner.plays_on
-        truncated = n_attempts >= horizon
-        after = board.seen()
-        reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
-        learner.observe(Transition(seen, action, reward, outcome, after, terminated, truncated))
-        seen = after
-        if terminated or truncated:
-            return last

@@ -120,7 +120,6 @@ class Token(Base):
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     expires_at: Mapped[datetime.datetime | None]
     revoked_at: Mapped[datetime.datetime | None]
-    last_used_at: Mapped[datetime.datetime | None]
     parent_id: Mapped[int | None] = mapped_column(ForeignKey("tokens.id"), index=True)
     account: Mapped[Account] = relationship()
     children: Mapped[list[Token]] = relationship()
@@ -251,8 +250,8 @@ class EntryAttempt(Base):
     """One go of an entry at the board, from 1; ``seed`` decides the boards it must be played on.
 
     It is used up by a submission that was taken in, whatever became of that one, and in the hidden
-    division by its first move: ``begun_at``. ``begun_from`` is a keyed hash of the address from
-    which that came first. ``closed_at``: what was not played is scored as errors.
+    division by its first move: ``begun_at``. ``closed_at``: what was not played is scored as
+    errors.
     """
 
     __tablename__ = "attempts"
@@ -263,7 +262,6 @@ class EntryAttempt(Base):
     seed: Mapped[BigNumber]
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     begun_at: Mapped[datetime.datetime | None]
-    begun_from: Mapped[Sha256 | None]
     closed_at: Mapped[datetime.datetime | None]
     entry: Mapped[Entry] = relationship(back_populates="attempts")
     #: In the hidden division: one row for each rule and trial, in the order of play.
@@ -295,7 +293,6 @@ class Submission(Base):
     origin: Mapped[str] = mapped_column(String(8), default="upload")
     manifest: Mapped[dict[str, Any]]
     log_sha256: Mapped[Sha256 | None]
-    log_format: Mapped[str] = mapped_column(String(16))
     log_bytes: Mapped[BigNumber]
     damaged_at: Mapped[datetime.datetime | None]
     n_attempts: Mapped[int | None] = mapped_column(default=None)
@@ -403,8 +400,8 @@ class RemoteTrial(Base):
 
     ``state`` is ``playing``, ``done`` or ``abandoned``; boards and outcomes follow from the
     attempt's seed, the rule and the number, so that the actions are all there is to keep. Of one
-    that was abandoned, ``episode``, ``n_attempts`` and ``n_errors`` are the learner's own; the
-    actions go on with the refused attempts that fill its remaining episodes.
+    that was abandoned, ``n_attempts`` counts the learner's own; the actions go on with the refused
+    attempts that fill its remaining episodes.
     """
 
     __tablename__ = "remote_trials"
@@ -414,9 +411,7 @@ class RemoteTrial(Base):
     rule_id: Mapped[int] = mapped_column(ForeignKey("season_rules.id"))
     number: Mapped[int]
     state: Mapped[str] = mapped_column(String(16), default="playing")
-    episode: Mapped[int] = mapped_column(default=0)
     n_attempts: Mapped[int] = mapped_column(default=0)
-    n_errors: Mapped[int] = mapped_column(default=0)
     actions: Mapped[bytes] = mapped_column(default=b"")
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     changed_at: Mapped[datetime.datetime] = mapped_column(default=now)

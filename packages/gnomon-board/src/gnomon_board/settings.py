@@ -32,8 +32,8 @@ class Settings:
         Whether the session cookie is for HTTPS only; set it behind an HTTPS proxy.
     trusted_proxies : tuple of str
         Addresses whose ``X-Forwarded-For`` is trusted, for rate limits.
-    max_body_bytes, max_manifest_bytes, max_upload_bytes : int
-        Most bytes of an ordinary request, a manifest, and a log, which its season limits too.
+    max_body_bytes, max_upload_bytes : int
+        Most bytes of an ordinary request, and of a log, which its season limits too.
     verify_timeout_s, verify_memory_mb : float, int
         Limits of the process that reads and verifies one log; most seasons permit less.
     lease_s, heartbeat_s : float
@@ -70,7 +70,6 @@ class Settings:
     secure_cookies: bool = False
     trusted_proxies: tuple[str, ...] = ()
     max_body_bytes: int = MIB
-    max_manifest_bytes: int = 4 * MIB
     max_upload_bytes: int = 256 * MIB
     verify_timeout_s: float = 600.0
     verify_memory_mb: int = 4096

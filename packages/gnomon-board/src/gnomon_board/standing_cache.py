@@ -19,8 +19,15 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from gnomon_board.database import Database
-from gnomon_board.entries import unfinished_attempts
-from gnomon_board.schema import Account, Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.schema import (
+    Account,
+    Entry,
+    EntryAttempt,
+    RemoteTrial,
+    Season,
+    Submission,
+    VerifiedTrial,
+)
 from gnomon_board.standings import Board, Contender, Score, Standings, standings_of
 
 #: States of submissions whose scores count.
@@ -193,10 +200,19 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
                 n_withdrawn=c.n_withdrawn + n * withdrawn,
                 n_refused=c.n_refused + n * refused,
             )
-    for left in unfinished_attempts(session, season.id):
-        if left.entry_id in found and not left.closed:
-            c = found[left.entry_id]
-            found[left.entry_id] = replace(
-                c, n_attempts=c.n_attempts + 1, n_unfinished=c.n_unfinished + 1
-            )
+    playing = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
+    unfinished = session.execute(
+        select(EntryAttempt.entry_id, func.count())
+        .join(Entry, EntryAttempt.entry_id == Entry.id)
+        .where(
+            Entry.season_id == season.id,
+            EntryAttempt.begun_at.is_not(None),
+            EntryAttempt.id.in_(playing),
+        )
+        .group_by(EntryAttempt.entry_id)
+    )
+    for entry, n in unfinished:
+        if entry in found:
+            c = found[entry]
+            found[entry] = replace(c, n_attempts=c.n_attempts + n, n_unfinished=n)
     return [c for c in found.values() if c.n_verified or c.n_withdrawn or c.n_unfinished]

@@ -14,10 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from pydantic_core import from_json
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -29,57 +28,29 @@ from gnomon_board.evidence import Incoming, LogLimits, keep
 from gnomon_board.schema import EntryAttempt, Job, Season, Submission, SubmissionState, now
 from gnomon_board.seasons import check_open
 from gnomon_board.settings import Settings
+from gohr.learners import is_shown_the_rule
 
-#: Most values of a configuration or a card, which have some dozens; trials; levels of nesting.
-_MOST_VALUES = 10_000
-_MOST_TRIALS = 100_000
-_DEEPEST = 20
-_Name = Annotated[str, Field(min_length=1, max_length=128)]
-_Count = Annotated[int, Field(ge=0, le=2**53)]
-_Model = TypeVar("_Model", bound=BaseModel)
-_Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e15, le=1e15)]
-
-
-class TrialTotals(BaseModel):
-    """Totals of one trial, as the sender claims them."""
-
-    model_config = ConfigDict(extra="forbid")
-    rule: _Name
-    trial: _Count
-    n_attempts: _Count | None = None
-    tce: _Number | None = None
-    errors_to_learn: _Number | None = None
+#: Most values in the settings of a learner; levels of nesting.
+_MOST_VALUES, _DEEPEST = 1000, 20
 
 
 class Manifest(BaseModel):
-    """The announcement of a log.
-
-    ``config`` is the experiment of the run folder, and ``card`` describes how it was played;
-    ``totals`` are compared with the replay. ``log_sha256`` and ``log_bytes`` are those of the log.
-    """
+    """The announcement of a log: its learner, as in the run's configuration, hash and size."""
 
     model_config = ConfigDict(extra="forbid")
-    format: Literal[1] = 1
-    gnomon: Annotated[str, Field(max_length=64)] = ""
-    learner: _Name
-    config: dict[str, Any] = Field(default_factory=dict)
-    card: dict[str, Any] | None = None
-    totals: Annotated[list[TrialTotals], Field(max_length=_MOST_TRIALS)] = Field(
-        default_factory=list
-    )
-    log_format: Literal["zip"] | None = None
-    log_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    log_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    learner: dict[str, Any]
+    log_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    log_bytes: Annotated[int, Field(ge=1, le=2**53)]
 
-    def to_record(self) -> dict[str, Any]:
-        """Return a JSON-compatible record; the totals hold only claimed values, null included."""
-        totals = [row.model_dump(mode="json", exclude_unset=True) for row in self.totals]
-        return self.model_dump(mode="json") | {"totals": totals}
-
-    @field_validator("config", "card", "learner", "gnomon")
+    @field_validator("learner")
     @classmethod
-    def _can_be_kept(cls, value: Any) -> Any:
-        """Refuse values that a database cannot store."""
+    def _can_be_kept(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a learner that was shown the rule, or that a database cannot store."""
+        name, kind = value.get("name"), value.get("kind")
+        if not all(isinstance(each, str) and 1 <= len(each) <= 128 for each in (name, kind)):
+            raise ValueError("expected a name and a kind of at most 128 letters")
+        if value.get("reveal") is True or is_shown_the_rule(str(kind)):
+            raise ValueError(f"the learner {str(kind)[:64]!r} was shown the rule")
         for n, each in enumerate(_values(value, 0)):
             if n >= _MOST_VALUES:
                 raise ValueError(f"expected at most {_MOST_VALUES:,} values")
@@ -91,50 +62,6 @@ class Manifest(BaseModel):
             elif isinstance(each, int) and abs(each) > 2**63:
                 raise ValueError("expected integers of at most 64 bits")
         return value
-
-
-def read_manifest(data: bytes) -> Manifest:
-    """Read a manifest from JSON.
-
-    Raises Refusal: one line that names the first invalid field.
-    """
-    try:
-        sent = from_json(data)
-    except ValueError:
-        raise Refusal("manifest: expected JSON, found something else") from None
-    if isinstance(sent, dict) and isinstance(rows := sent.get("totals"), list):
-        if len(rows) > _MOST_TRIALS:
-            raise Refusal(
-                f"manifest: expected totals of at most {_MOST_TRIALS:,} trials, found {len(rows):,}"
-            )
-        # One at a time, so that other threads can run in between.
-        sent["totals"] = [_checked(TrialTotals, row, "totals", n) for n, row in enumerate(rows)]
-    return _checked(Manifest, sent)
-
-
-def _checked(model: type[_Model], sent: Any, *place: str | int) -> _Model:
-    """Return a part of the manifest as a record; refuse it at the first error."""
-
-    def refusal(said: str, *inner: str | int) -> Refusal:
-        where = ".".join(map(str, (*place, *inner)))
-        return Refusal(f"manifest{f', field {where[:80]!r}' if where else ''}: {said}")
-
-    if isinstance(sent, dict) and len(sent) > len(model.model_fields):
-        # Pydantic would write a message for each of possibly hundreds of thousands of errors.
-        unknown = next(name for name in sent if name not in model.model_fields)
-        raise refusal(f"expected one of {', '.join(model.model_fields)}", unknown)
-    try:
-        return model.model_validate(sent)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        raise refusal(first["msg"], *first["loc"]) from None
-
-
-def manifest_schema() -> dict[str, Any]:
-    """Return the JSON schema of a manifest, without references."""
-    schema = Manifest.model_json_schema()
-    schema["properties"]["totals"]["items"] = schema.pop("$defs")["TrialTotals"]
-    return schema
 
 
 def _values(value: Any, depth: int) -> Iterator[Any]:
@@ -194,9 +121,7 @@ def announce(
     season = attempt.entry.season
     if season.division != "replayed":
         raise NotAllowed(f"season {season.name} is of the {season.division} division: no logs")
-    sha256, n_bytes, log_format = manifest.log_sha256, manifest.log_bytes, manifest.log_format
-    if sha256 is None or n_bytes is None or log_format is None:
-        raise Refusal("manifest: expected log_sha256, log_bytes and log_format of the log to come")
+    sha256, n_bytes = manifest.log_sha256, manifest.log_bytes
     limits = LogLimits.of(season, settings)
     if n_bytes > (most := min(settings.max_upload_bytes, limits.n_bytes)):
         raise TooLarge(
@@ -219,8 +144,8 @@ def announce(
     if submission is None:
         submission = Submission(season=season, attempt=attempt)
         session.add(submission)
-    submission.manifest = manifest.to_record()
-    submission.log_bytes, submission.log_format = n_bytes, log_format
+    submission.manifest = manifest.model_dump(mode="json")
+    submission.log_bytes = n_bytes
     submission.changed_at, submission.reason = now(), "waiting for its log"
     _flush(session)
     return submission

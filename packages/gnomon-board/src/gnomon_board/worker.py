@@ -27,7 +27,7 @@ from gnomon.errors import visible
 from gnomon_board import jobs
 from gnomon_board.database import Database
 from gnomon_board.evidence import damage, mark_damaged, request_of, verify_in_child
-from gnomon_board.played import close_unfinished, queue_played
+from gnomon_board.hidden import close_unfinished, queue_played
 from gnomon_board.schema import Submission, VerifiedTrial
 from gnomon_board.settings import Settings
 from gnomon_board.submissions import find_submission, set_state

@@ -1,4 +1,4 @@
-"""A manifest is refused with the first thing that is wrong, however much is."""
+"""An announcement is refused with the first thing that is wrong, however much is."""
 
 from __future__ import annotations
 
@@ -6,43 +6,40 @@ import json
 
 import pytest
 
-from gnomon_board.errors import Refusal
-from gnomon_board.submissions import read_manifest
+from submitted import bearer, register
 
-ROW = {"rule": "clockwise", "trial": 0, "tce": 1}
+LOG = {"log_sha256": "0" * 64, "log_bytes": 9}
 
 
-def test_what_was_sent_is_told():
-    sent = {"learner": "x", "config": {"seed": 1}, "totals": [ROW, ROW | {"trial": 1, "tce": None}]}
-    record = read_manifest(json.dumps(sent).encode()).to_record()
-    assert {name: record[name] for name in sent} == sent
+def learner(**settings: object) -> dict[str, object]:
+    return {"learner": {"kind": "uniform", "name": "x"} | settings}
 
 
 @pytest.mark.parametrize(
     ("sent", "expected"),
     [
-        (b"{", "expected JSON"),
-        (b"[" * 100_000, "expected JSON"),
-        (b"[]", "manifest: Input should be a valid dictionary"),
-        ({}, "field 'learner'"),
-        ({"learner": "x", "speed": 1}, "field 'speed'"),
-        (
-            {"learner": "x"} | {f"k{n}": 1 for n in range(20)},
-            "'k0': expected one of format",
-        ),
-        ({"learner": "x", "totals": 3}, "field 'totals'"),
-        ({"learner": "x", "totals": [ROW, 3]}, "field 'totals.1': Input"),
-        ({"learner": "x", "totals": [ROW, ROW | {"tce": "many"}]}, "field 'totals.1.tce'"),
-        ({"learner": "x", "totals": [ROW | {f"k{n}": 1 for n in range(9)}]}, "'totals.0.k0'"),
-        ({"learner": "x", "totals": [{}] * 100_001}, "at most 100,000 trials, found 100,001"),
-        ({"learner": "x", "config": {"a": [0] * 10_000}}, "expected at most 10,000 values"),
-        ({"learner": "x", "config": {"a": float("nan")}}, "expected finite numbers, found nan"),
-        ({"learner": "x", "config": {"a": "\x00"}}, "expected text without null characters"),
+        (b"{", "JSON decode error"),
+        (b"[" * 100_000, "There was an error parsing the body"),
+        (b"[]", "body: Input should be"),
+        (LOG, "body.learner: Field required"),
+        (learner(), "body.log_sha256: Field required"),
+        (LOG | learner() | {f"k{n}": 1 for n in range(20)}, "body.k0: Extra inputs"),
+        (LOG | {"learner": "x"}, "body.learner: Input should be"),
+        (LOG | {"learner": {"name": "x"}}, "expected a name and a kind"),
+        (LOG | learner(kind="rule_player"), "the learner 'rule_player' was shown the rule"),
+        (LOG | learner(reveal=True), "the learner 'uniform' was shown the rule"),
+        (LOG | learner(a=[0] * 1000), "expected at most 1,000 values"),
+        (LOG | learner(a=float("nan")), "expected finite numbers, found nan"),
+        (LOG | learner(a="\x00"), "expected text without null characters"),
+        (LOG | learner(a=2**64), "expected integers of at most 64 bits"),
+        (LOG | {"log_bytes": 0} | learner(), "body.log_bytes: Input should be greater"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_line(sent, expected):
+def test_what_cannot_be_is_refused_in_a_line(client, season, token, sent, expected):
+    register(client, token, "Mine")
     data = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
-    with pytest.raises(Refusal) as refused:
-        read_manifest(data)
-    assert expected in str(refused.value)
-    assert len(str(refused.value)) < 300
+    headers = bearer(token) | {"Content-Type": "application/json"}
+    answer = client.put("/api/entries/1/attempts/1/submission", content=data, headers=headers)
+    assert answer.status_code in (400, 422)
+    assert expected in answer.json()["detail"]
+    assert len(answer.json()["detail"]) < 300

@@ -84,11 +84,11 @@ def check_reveal(
 
     with answering("check-reveal", as_json=as_json) as answer:
         if source.startswith(("http://", "https://")):
-            from gnomon_board.http_client import HttpClient
+            from gnomon_board import Client
 
             base, _, name = source.rstrip("/").rpartition("/")
             server = base.removesuffix("/api/seasons").removesuffix("/seasons")
-            client = HttpClient(server, patience_s=5)
+            client = Client(server, patience_s=5)
             reveal = Reveal.from_record(client.get(f"/api/seasons/{name}"))
         else:
             reveal = Reveal.from_json(source)

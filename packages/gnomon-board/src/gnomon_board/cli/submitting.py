@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -72,17 +72,18 @@ def submit(
     as_json: JsonOption = False,
 ) -> None:
     """Verify a run, submit it to a leaderboard, and print the verdict."""
-    from gnomon_board.client import Client, entry_of, pack_run, refusal_of, wait_for_verdict
-    from gnomon_board.client import submit as send
+    from gnomon_board import Client
+    from gnomon_board import submit as send
 
     with answering("submit", as_json=as_json) as answer:
-        packed = pack_run(folder, learner)
-        where = (entry, attempt) if entry is not None else entry_of(packed)
-        client = Client(to, token, insecure=insecure)
-        refusal = None if anyway else refusal_of(client, packed, *where)
-        record: dict[str, Any] = {"id": None, "state": "not sent", "reason": refusal}
-        if refusal is None:
-            record = wait_for_verdict(client, send(client, packed, *where), most_s=wait_s)
+        record = send(
+            Client(to, token, insecure=insecure),
+            *(folder, learner),
+            entry=entry,
+            attempt=attempt,
+            wait_s=wait_s,
+            anyway=anyway,
+        )
         answer.results([record])
         which = f"submission {record['id']}" if record["id"] else str(folder)
         answer.say(f"{which}: {record['state']}: {record['reason']}")
@@ -101,8 +102,6 @@ def play(
     as_json: JsonOption = False,
 ) -> None:
     """Play a hidden season on the server; after an interruption the same command continues."""
-    import dataclasses
-
     from gnomon.cli import bar_of
     from gnomon_board.client import Client
     from gnomon_board.remote_play import RemotePlan, play_remotely
@@ -110,7 +109,7 @@ def play(
     with answering("play", as_json=as_json) as answer:
         planned = RemotePlan.from_toml(plan)
         if seed is not None:
-            planned = dataclasses.replace(planned, seed=seed)
+            planned = planned.model_copy(update={"seed": seed})
         client = Client(to, token, insecure=insecure)
         try:
             with bar_of("trials") as progress:
@@ -118,10 +117,9 @@ def play(
         except KeyboardInterrupt:
             answer.warn("stopped; the attempts so far are kept, and the same command continues")
             raise typer.Exit(130) from None
-        answer.results([dataclasses.asdict(summary)])
+        answer.results([summary])
         answer.say(
-            f"{planned.entry}: {summary.done} trials played, {summary.skipped} before, "
-            f"{summary.n_attempts} attempts; season {summary.season}, entry {summary.entry}, "
-            f"attempt {summary.attempt}"
+            "{name}: {done} trials played, {skipped} before, {n_attempts} attempts; season "
+            "{season}, entry {entry}, attempt {attempt}".format(name=planned.entry, **summary)
         )
         answer.say("the server replays them before they appear in the standings")

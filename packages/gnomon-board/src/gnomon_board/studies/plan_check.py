@@ -97,8 +97,8 @@ def _rule_findings(
         message = str(UnknownNameError("rule", name, [*plan.rule_texts, *available_rules()]))
         yield PlanFinding("error", where, message)
         return
-    shapes = [name for spec in specs for name in spec.shape_palette]
-    colors = [name for spec in specs for name in spec.color_palette]
+    shapes = tuple(dict.fromkeys(name for spec in specs for name in spec.shape_palette))
+    colors = tuple(dict.fromkeys(name for spec in specs for name in spec.color_palette))
     severities: dict[str, Literal["error", "warning"]] = {"error": "error", "warning": "warning"}
     for finding in check_rule(name, text, max_states=0, shapes=shapes, colors=colors).findings:
         place = f"{where}, line {finding.line}" if finding.line else where

@@ -21,7 +21,6 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from gnomon.files import csv_text
-from gnomon_board.entries import unfinished_attempts
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon_board.seasons import find_season, takes_entries
@@ -135,8 +134,6 @@ def standings(
     season = find_season(session, name)
     page = within_pages(session, season, page)
     asked = StandingQuery("ranked", q.strip(), bool(verified), by, page)
-    # Moves change the state of attempts in play, but not the version of the season.
-    unfinished = unfinished_attempts(session, season.id) if season.division == "hidden" else []
 
     def make() -> str:
         snapshot = board.snapshot(season)
@@ -162,7 +159,6 @@ def standings(
             unranked=select_standings(whole if below else none, others),
             withdrawn=_withdrawn(session, season) if below and not asked.search else [],
             waiting=_n_waiting(session, season),
-            unfinished=unfinished,
             links=PageLinks(f"/seasons/{season.name}", values, defaults),
             drawn=intervals([line.errors for line in found.lines]),
             bibtex=_bibtex(season, settings),
@@ -170,7 +166,7 @@ def standings(
 
     # The result of a search is not cached, since others do not request it.
     key = () if asked.search else ("standings", asked)
-    return board.answer(request, season, key, make, state=tuple(unfinished))
+    return board.answer(request, season, key, make)
 
 
 def within_pages(session: Session, season: Season, number: int) -> int:
@@ -367,8 +363,9 @@ def _tables(session: Session, season: Season) -> dict[str, str]:
         }
         for trial, entry in trials
     )
-    now = {"ahead", "expected_s"}
-    records = [SubmissionRecord.of(x).model_dump(mode="json", exclude=now) for x in submissions]
+    records = [
+        SubmissionRecord.of(x).model_dump(mode="json", exclude={"ahead"}) for x in submissions
+    ]
     return {
         "season.json": _json(SeasonRecord.of(season).model_dump(mode="json")),
         "entries.json": _json([EntryRecord.of(x).model_dump(mode="json") for x in entries]),

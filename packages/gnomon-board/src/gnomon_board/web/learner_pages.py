@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.results import noted
 from gnomon.stats import median_curve
-from gnomon_board.entries import find_entry, unfinished_attempts
+from gnomon_board.entries import find_entry
 from gnomon_board.errors import Missing
 from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon_board.seasons import find_rule, find_season
@@ -58,7 +58,6 @@ def learner(
     """Show an entry: its rank, its attempts, its errors on each rule, its profile."""
     entry = find_entry(session, entry_id)
     season = entry.season
-    unfinished = unfinished_attempts(session, season.id, entry.id)
 
     def make() -> str:
         snapshot = board.snapshot(season)
@@ -95,7 +94,6 @@ def learner(
             standing=standing,
             submissions={each.attempt.number: SubmissionRecord.of(each) for each in submissions},
             rules=rules,
-            unfinished=unfinished,
             page=1 + contenders.index(own[0]) // PER_PAGE if own else 0,
             rival=others[0].entry_id if others else 0,
             drawn=intervals([line.median for line in rules]),
@@ -108,7 +106,7 @@ def learner(
             ),
         )
 
-    return board.answer(request, season, ("entry", entry.id), make, state=tuple(unfinished))
+    return board.answer(request, season, ("entry", entry.id), make)
 
 
 def _trials_by_rule(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:

@@ -48,7 +48,7 @@ _REFUSAL_S = 0.05
 _SMALL = 64 << 10
 #: Larger bodies of one address are answered one after the other, and refused with a pause.
 _QUICK = 4 << 10
-#: Most bytes of JSON other than manifests: the event loop parses it and lists all errors in it.
+#: Most bytes of JSON: the event loop parses it and lists all errors in it.
 _MOST_JSON = 256 << 10
 #: Most header lines of a request.
 _MOST_HEADERS = 100
@@ -61,7 +61,6 @@ IN_HAND = 500
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 #: Paths that accept a log.
 _UPLOADS = re.compile(r"^/api/submissions/\d+/log$")
-_MANIFESTS = re.compile(r"^/api/entries/\d+/attempts/\d+/submission$")
 
 
 class Gate:
@@ -309,9 +308,7 @@ def _is_own_origin(origin: str | None, host: str, public_url: str) -> bool:
 
 def _most_bytes(scope: Scope, settings: Settings) -> int:
     if _UPLOADS.search(scope["path"]):
-        return settings.max_upload_bytes + settings.max_manifest_bytes
-    if _MANIFESTS.search(scope["path"]):
-        return settings.max_manifest_bytes
+        return settings.max_upload_bytes + _SMALL
     is_json = "json" in Headers(scope=scope).get("content-type", "").lower()
     return min(settings.max_body_bytes, _MOST_JSON) if is_json else settings.max_body_bytes
 

@@ -11,10 +11,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
 from gnomon_board.accounts import registration, waiting_requests
-from gnomon_board.entries import accounts_of_one_address
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.evidence import attempts_of_trial
-from gnomon_board.schema import AuditRecord, Season, Submission, VerifiedTrial
+from gnomon_board.schema import AuditRecord, Submission, VerifiedTrial
 from gnomon_board.submissions import find_submission, shows_hidden_rules
 from gnomon_board.web.api.dependencies import (
     CurrentSettings,
@@ -193,8 +192,7 @@ def moderation(
 ) -> Response:
     """List the newest records of the log, a hundred at a time, and the submissions that wait.
 
-    Moderators also see requests for tokens by network, the switch of registration, and accounts
-    that began attempts of a season from one address, which is not stored.
+    Moderators also see requests for tokens by network, and the switch of registration.
     """
     moderates = who is not None and who.may("moderate")
     query = select(AuditRecord).options(joinedload(AuditRecord.account))
@@ -207,7 +205,6 @@ def moderation(
         select(Submission).where(Submission.state.in_(_OPEN)).order_by(Submission.id).limit(_PAGE)
     )
     asked = [TokenRequestRecord.of(each) for each in waiting_requests(session) if moderates]
-    seasons = session.scalars(select(Season).order_by(Season.id)).all() if moderates else ()
     return html_response(
         request,
         "board/moderation.html",
@@ -218,9 +215,4 @@ def moderation(
         moderates=moderates,
         registration=registration(session),
         requests=[[*group] for _, group in itertools.groupby(asked, lambda each: each.network)],
-        one_address=[
-            (season.name, names)
-            for season in seasons
-            for names in accounts_of_one_address(session, season.id)
-        ],
     )

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from gnomon_board.played import queue_played
+from gnomon_board.hidden import queue_played
 from gnomon_board.worker import work
 from remote_play import begin, hidden_season, move, play_at_random
 from submitted import bearer, play_entry, register, send

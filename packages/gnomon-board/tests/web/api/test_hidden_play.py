@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import select
 
 import gohr
-from gnomon_board import played
-from gnomon_board.assignment import assignment_of
-from gnomon_board.played import queue_played
+from gnomon_board import hidden
+from gnomon_board.entries import assignment_of
+from gnomon_board.hidden import queue_played
 from gnomon_board.schema import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon_board.worker import work_on_one
 from gohr import ExperimentConfig
@@ -103,7 +103,7 @@ def test_one_attempt_that_cannot_be_submitted_keeps_no_other_back(
     play_at_random(client, token, ids(play))
     other = begin(client, token, "other")
     play_at_random(client, token, ids(other))
-    whole = played.keep_bytes
+    whole = hidden.keep_bytes
     disk = iter([OSError("the disk is gone")])
 
     def broken(*log):
@@ -111,11 +111,11 @@ def test_one_attempt_that_cannot_be_submitted_keeps_no_other_back(
             raise error
         whole(*log)
 
-    monkeypatch.setattr(played, "keep_bytes", broken)
+    monkeypatch.setattr(hidden, "keep_bytes", broken)
     queue_played(database, settings)
     with database.reading() as session:
         (submission,) = session.scalars(select(Submission)).all()
-        assert submission.manifest["learner"] == "other"
+        assert submission.manifest["learner"] == {"name": "other"}
     monkeypatch.undo()
     assert queue_played(database, settings) == 1
 

@@ -45,13 +45,13 @@ def evil(lively_folder, tmp_path_factory):
         for kind, names in {
             Account: ("name",),
             Entry: ("name", "description", "withdrawn_reason"),
-            Submission: ("reason", "log_format"),
+            Submission: ("reason",),
             SeasonRule: ("family",),
         }.items():
             for row in session.scalars(select(kind)):
                 for name in names:
                     suffix = str(row.id) if name == "name" else ""
-                    setattr(row, name, (EVIL + suffix)[:126] if name != "log_format" else EVIL[:16])
+                    setattr(row, name, (EVIL + suffix)[:126])
         for rule in session.scalars(select(SeasonRule).where(SeasonRule.name == "clockwise")):
             rule.tags, rule.text = [EVIL], f"# {EVIL}\n{rule.text}"
         for submission in session.scalars(select(Submission)):

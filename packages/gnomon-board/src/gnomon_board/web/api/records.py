@@ -159,7 +159,7 @@ class EntryRecord(_RowRecord):
 
 
 class SubmissionRecord(_RowRecord):
-    """A submission and its state; ``ahead`` and ``expected_s`` give its place in the queue.
+    """A submission and its state; ``ahead`` is the number of submissions before it in the queue.
 
     ``log_sha256`` is null until the log has come.
     """
@@ -174,7 +174,6 @@ class SubmissionRecord(_RowRecord):
     reason: str
     origin: str
     log_sha256: str | None
-    log_format: str
     log_bytes: int
     n_attempts: int | None
     warnings: list[str]
@@ -183,7 +182,6 @@ class SubmissionRecord(_RowRecord):
     verified_at: _Moment | None
     withdrawn_at: _Moment | None
     ahead: int | None = None
-    expected_s: float | None = None
 
     @classmethod
     def of(cls, submission: Submission, session: Session | None = None) -> SubmissionRecord:
@@ -198,8 +196,7 @@ class SubmissionRecord(_RowRecord):
             learner=entry.name,
             attempt=submission.attempt.number,
             n_attempts_of_entry=len(entry.attempts),
-            ahead=place.ahead if place else None,
-            expected_s=place.expected_s if place else None,
+            ahead=place,
         )
 
 
@@ -232,7 +229,6 @@ class TokenRecord(_RowRecord):
     created_at: _Moment
     expires_at: _Moment | None
     revoked_at: _Moment | None
-    last_used_at: _Moment | None
 
     @classmethod
     def of(cls, token: Token) -> TokenRecord:

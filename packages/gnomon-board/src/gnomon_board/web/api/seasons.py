@@ -9,11 +9,16 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from gnomon_board.assignment import assignment_of
-from gnomon_board.entries import attempt_of, find_entry, new_attempt, register, withdraw_entry
+from gnomon_board.entries import (
+    assignment_of,
+    attempt_of,
+    find_entry,
+    new_attempt,
+    register,
+    withdraw_entry,
+)
 from gnomon_board.errors import NotAllowed
-from gnomon_board.hidden import GameCache, begin, make_moves
-from gnomon_board.played import close_attempt
+from gnomon_board.hidden import GameCache, begin, close_attempt, make_moves
 from gnomon_board.remote_game import AttemptPlay, Moves, Replies
 from gnomon_board.schema import Entry, Season, Submission
 from gnomon_board.seasons import find_season
@@ -30,7 +35,6 @@ from gnomon_board.web.api.dependencies import (
     paced,
 )
 from gnomon_board.web.api.records import EntryRecord, Reason, SeasonRecord, SubmissionRecord
-from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api/seasons", tags=["seasons"])
 
@@ -164,6 +168,4 @@ def close(session: WriteSession, entry: RowId, number: RowId, who: Submitter) ->
 def post_moves(request: Request, database: DatabaseOf, moves: Moves, who: Submitter) -> Replies:
     """Make attempts in several trials; answered ones are counted, and never made twice."""
     live: GameCache = request.app.state.live_games
-    address = address_of(request.scope)
-    made = make_moves(database, live, moves.moves, account_id=who.account_id, address=address)
-    return Replies(replies=made)
+    return Replies(replies=make_moves(database, live, moves.moves, account_id=who.account_id))

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 
 from gnomon_board.database import Database
-from gnomon_board.entries import attempt_of, find_entry, keep_address
+from gnomon_board.entries import attempt_of, find_entry
 from gnomon_board.errors import Missing, NotAllowed
 from gnomon_board.evidence import receive, receiving, sound_log
 from gnomon_board.settings import MIB, Settings
 from gnomon_board.submissions import (
+    Manifest,
     announce,
     find_submission,
-    manifest_schema,
-    read_manifest,
     refuse_later,
     requeue,
     shows_hidden_rules,
@@ -49,27 +48,14 @@ _SENDS = 3
 _MORE = 1 << 16
 
 
-async def _body(request: Request) -> bytes:
-    return await request.body()
-
-
-@router.put(
-    "/entries/{entry}/attempts/{number}/submission",
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": manifest_schema()}},
-        }
-    },
-)
+@router.put("/entries/{entry}/attempts/{number}/submission")
 def announce_submission(
-    request: Request,
-    database: DatabaseOf,
+    session: WriteSession,
     settings: CurrentSettings,
     intake: IntakeOf,
     entry: RowId,
     number: RowId,
-    sent: Annotated[bytes, Depends(_body)],
+    manifest: Manifest,
     who: Submitter,
 ) -> SubmissionRecord:
     """Announce the log of an attempt.
@@ -79,15 +65,10 @@ def announce_submission(
     """
     key, most = f"submit {who.account_id}", settings.submissions_per_hour
     intake.counts.count(key, most=most, window_s=HOUR_S)
-    # Here, in a thread and after authentication: megabytes would block the event loop.
-    manifest = read_manifest(sent)
-    with database.writing() as session:
-        found = find_entry(session, entry)
-        check_owner(found, who)
-        attempt = attempt_of(found, number)
-        submission = announce(session, settings, attempt, manifest)
-        keep_address(session, attempt, address_of(request.scope))
-        return SubmissionRecord.of(submission, session)
+    found = find_entry(session, entry)
+    check_owner(found, who)
+    submission = announce(session, settings, attempt_of(found, number), manifest)
+    return SubmissionRecord.of(submission, session)
 
 
 @router.put(
@@ -95,7 +76,7 @@ def announce_submission(
     status_code=202,
     openapi_extra={
         "requestBody": {
-            "description": "The bytes of the log, as the manifest announced them.",
+            "description": "The bytes of the log, as they were announced.",
             "required": True,
             "content": {"application/octet-stream": {"schema": {"type": "string"}}},
         }
@@ -143,7 +124,7 @@ def get_log(
     return FileResponse(
         sound_log(database, settings, found),
         media_type="application/octet-stream",
-        filename=f"submission-{found.id}.{found.log_format}",
+        filename=f"submission-{found.id}.zip",
         content_disposition_type="attachment",
     )
 

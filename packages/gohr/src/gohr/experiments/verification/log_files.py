@@ -72,8 +72,16 @@ def write_log(trials: Trials) -> bytes:
     return out.getvalue()
 
 
+#: The signature of a member in the directory of a ZIP archive.
+_MEMBER = b"PK\1\2"
+
+
 def read_log(
-    data: bytes, *, max_rows: int = 2_000_000_000, max_bytes: int = 16 << 30
+    data: bytes,
+    *,
+    max_rows: int = 2_000_000_000,
+    max_bytes: int = 16 << 30,
+    max_trials: int = 1_000_000,
 ) -> dict[tuple[str, int], TrialLog]:
     """Return the trials of a log by rule and number, within limits.
 
@@ -85,6 +93,8 @@ def read_log(
         Most attempts in all trials.
     max_bytes : int
         Most bytes of all trials, once unpacked.
+    max_trials : int
+        Most trials.
 
     Raises
     ------
@@ -110,6 +120,10 @@ def read_log(
         raise TypeError(f"data: expected the bytes of a log, found a {type(given).__name__}")
     trials: dict[tuple[str, int], TrialLog] = {}
     n_rows, name = 0, ""
+    # Counted before the archive is opened, which takes seconds for many members; some signatures
+    # may occur by chance in packed data.
+    if bytes(data).count(_MEMBER) > max_trials + 100:
+        raise ConfigError(f"expected at most {max_trials} trials, found more")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()

@@ -91,7 +91,7 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon_board.web.server": "the socket that a server listens on",
     "gohr.execution": "workers that are killed, hang or eat memory, without a run around them",
     "gohr.game.engine.boards": "the kernel, called from a compiled function",
-    "gohr.game.jax.program_tables": "tables of conditions, entry by entry",
+    "gohr.game.jax.tables": "tables of conditions, entry by entry",
     "gohr.game.jax.transition": "an attempt of the kernel without the new board behind it",
     "gohr.game.piece_matching": "conditions on pieces, with any values in memory",
     "gohr.learners.sb3": "what an algorithm is shown, where none is installed",

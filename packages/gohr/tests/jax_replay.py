@@ -13,7 +13,7 @@ import numpy as np
 
 from gohr.game import RESET, STALEMATE, Boards, BoardSpec, CompiledRule, draw_boards
 from gohr.game import jax as gjax
-from gohr.game.jax.transition import Dimensions, Reply, attempt, occupied, permitted
+from gohr.game.jax.transition import EnvState, Reply, attempt
 from gohr.rules import parse
 
 #: The paper's boards; of some pieces, shapes and colors; full ones.
@@ -28,6 +28,7 @@ SPECS = (
 RULES = ["clockwise", "color-match", "b23-then-b01", parse("(*,star,red,*,0)")]
 SMALL = BoardSpec(pieces=(4, 6), shapes=0, colors=0)
 N = 40
+#: A sixteenth, rounded up: the boards drawn in a step.
 N_FRESH = 3
 
 
@@ -37,16 +38,16 @@ def small_game(**params: int) -> tuple[gjax.HiddenRules, gjax.EnvParams]:
 
 
 def played(
-    env: Any, params: gjax.EnvParams, n_steps: int, *, seed: int = 0, n_fresh: int = N_FRESH
-) -> Iterator[tuple[gjax.EnvState, np.ndarray, jax.Array, Any]]:
+    env: Any, params: gjax.EnvParams, n_steps: int, *, seed: int = 0
+) -> Iterator[tuple[EnvState, np.ndarray, jax.Array, Any]]:
     """Play mostly permitted attempts; yield states, actions, key and replies of each step."""
     _, states = env.reset_boards(jax.random.key(seed), N, params)
     rng = np.random.default_rng(seed)
     for k in range(n_steps):
-        legal = np.asarray(masks(states)[0])
+        legal = np.asarray(masks(env, params, states)[0])
         actions = np.where(rng.random(N) < 0.7, legal.argmax(axis=1), rng.integers(0, 144, N))
         key = jax.random.key(1000 * seed + k)
-        replies = env.step_boards(key, states, actions, params, n_fresh=n_fresh)
+        replies = env.step_boards(key, states, actions, params)
         yield states, actions, key, replies
         states = replies[1]
 
@@ -63,22 +64,24 @@ def row_of(tree: Any, row: int) -> Any:
 
 @partial(jax.jit, static_argnums=0)
 def attempts(
-    dims: Dimensions, rules: Any, states: gjax.EnvState, actions: Any, horizon: Any
-) -> tuple[gjax.EnvState, Reply]:
+    env: gjax.HiddenRules, rules: Any, states: EnvState, actions: Any, horizon: Any
+) -> tuple[EnvState, Reply]:
     """Make an attempt on each board, without a new board at the end."""
-    return jax.vmap(lambda s, a: attempt(dims, rules, s, a, horizon))(states, actions)
+    return jax.vmap(lambda s, a: attempt(env, rules, s, a, horizon))(states, actions)
 
 
-@jax.jit
-def masks(states: gjax.EnvState) -> tuple[jax.Array, jax.Array]:
-    return jax.vmap(permitted)(states), jax.vmap(occupied)(states)
+def masks(
+    env: gjax.HiddenRules, params: gjax.EnvParams, states: EnvState
+) -> tuple[jax.Array, jax.Array]:
+    permitted = jax.vmap(env.permitted, in_axes=(None, 0))(params, states)
+    return permitted, jax.vmap(env.action_mask)(states)
 
 
 def states_on(
     env: gjax.HiddenRules, params: gjax.EnvParams, rows: np.ndarray, boards: np.ndarray
-) -> gjax.EnvState:
+) -> EnvState:
     """Begin on boards that are given, each under the rule of its row."""
-    axes = gjax.EnvParams(None, 0, None, None)
+    axes = gjax.EnvParams(None, 0, None)
     each = gjax.EnvParams(params.rules, jnp.asarray(rows, jnp.int32))
     reset = jax.vmap(env.reset, in_axes=(None, axes, 0))
     _, states = reset(jax.random.key(0), each, jnp.asarray(boards))
@@ -101,12 +104,11 @@ def some_actions(legal: np.ndarray, there: np.ndarray, rng: np.random.Generator)
 def engine_side(play: Sequence[Boards]) -> Iterator[tuple[str, np.ndarray]]:
     """Yield what the engine says of all boards, by name."""
 
-    def all_of(name: str) -> np.ndarray:
-        return np.concatenate([np.asarray(getattr(boards, name)) for boards in play])
-
-    for name in ("outcome", "reward", "terminated", "truncated", "finish", "codes"):
-        yield name, all_of(name)
-    yield "last", np.concatenate([boards.last.T for boards in play])
+    replies = np.concatenate([boards.replies for boards in play], axis=1)
+    for row, name in enumerate(("outcome", "reward", "terminated", "truncated", "finish"), 4):
+        yield name, replies[row]
+    yield "last", replies[1:4].T
+    yield "codes", np.concatenate([boards.codes for boards in play])
 
 
 def replay(
@@ -132,14 +134,14 @@ def replay(
         legal = np.concatenate([mine.permitted() for mine in play])
         there = np.concatenate([mine.occupied for mine in play])
         for found, expected, what in zip(
-            masks(states), (legal, there), ("permitted", "mask"), strict=True
+            masks(env, params, states), (legal, there), ("permitted", "mask"), strict=True
         ):
             differ(what, expected, np.asarray(found), rows, step)
         actions = some_actions(legal, there, rng)
         for mine, deck, own in zip(play, decks, np.split(actions, len(rules)), strict=True):
             mine.advance(own, deck, horizon=horizon)
         states, reply = attempts(env, params.rules, states, actions, horizon)
-        found_in = {**vars(reply), "finish": states.finish, "codes": states.board}
+        found_in = {**reply._asdict(), "finish": states.finish, "codes": states.board}
         found_in["last"] = states.last
         for what, expected in engine_side(play):
             differ(what, expected, np.asarray(found_in[what]), rows, step)

@@ -4,9 +4,7 @@ For learners that are trained in one compiled program, environment included. :fu
 :class:`HiddenRules`, with the methods ``reset``, ``step``, ``reset_boards`` and ``step_boards``,
 and its :class:`EnvParams`: the tables of one rule or of a bank of rules, of which every board plays
 one, given by a number, so that one compiled step works for any batch of boards and rules.
-:class:`EnvState` and :class:`Observation` are the results, :func:`features` gives an observation as
-numbers. Rules of the same :class:`Sizes` share a compiled program; ``CATALOGUE`` is large enough
-for all rules that come with Gnomon.
+:class:`Observation` is what a player sees.
 
 Trials and records are played by the engine of :mod:`gohr.game`; here is the same game, held to it
 attempt for attempt. It needs the extra ``jax``.

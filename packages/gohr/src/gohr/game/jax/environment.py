@@ -7,33 +7,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, board_spec
+from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec, board_spec
 from gohr.game.engine.compiler import CompiledRule, compile_rule
 from gohr.game.environments.registration import HORIZON
-from gohr.game.jax.dealing import n_words, numbers_below, pieces_from_words, pieces_of_board
-from gohr.game.jax.rule_tables import Sizes, to_tables
-from gohr.game.jax.transition import (
-    Dimensions,
-    EnvState,
-    Reply,
-    attempt,
-    begin,
-    occupied,
-    permitted,
-)
+from gohr.game.jax.dealing import n_words, numbers_below, pieces_from_words
+from gohr.game.jax.tables import to_tables
+from gohr.game.jax.transition import Dimensions, EnvState, Reply, attempt, begin, permitted
 from gohr.game.outcomes import STALEMATE
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
 
 Rule: TypeAlias = str | RuleSet | CompiledRule
-Dealt: TypeAlias = tuple[jax.Array, jax.Array, jax.Array]
+#: Cells and codes of the pieces of some boards.
+Dealt: TypeAlias = tuple[jax.Array, jax.Array]
 Step: TypeAlias = tuple["Observation", EnvState, jax.Array, jax.Array, jax.Array, dict[str, Any]]
 
 
@@ -70,52 +63,23 @@ class EnvParams:
 
     Parameters
     ----------
-    rules : RuleTables
+    rules : dict of arrays
         The bank: one for all rows of a batch.
     rule : int32
-        The rule of the bank to play; -1 draws one at each reset.
+        The rule of the bank to play, for all episodes until the next reset; -1 draws one.
     max_steps_in_episode : int32
         Attempts after which an episode is truncated, at least 1.
-    episodes_per_rule : int32
-        Episodes after which an automatic reset draws a rule of the bank; 0 for never.
 
     Examples
     --------
     Each row its own rule, under ``jax.vmap``: the tables are shared, the rule's number is not.
 
-    >>> axes = (0, EnvParams(None, 0, None, None))
+    >>> axes = (0, EnvParams(None, 0, None))
     """
 
     rules: Any
     rule: Any = -1
     max_steps_in_episode: Any = HORIZON
-    episodes_per_rule: Any = 0
-
-
-@functools.partial(jax.jit, static_argnums=1)
-def features(observation: Observation, board: BoardSpec = DEFAULT_SPEC) -> jax.Array:
-    """Return an observation as zeros and ones, float32 of shape (n,).
-
-    One-hot codes: for each cell its contents, then shape, color and bucket of the last accepted
-    attempt; an empty cell is all zeros, and a missing value of the others has its own 1. With the
-    usual palettes ``n`` is 591.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from gohr.game import jax as gjax
-    >>> env, params = gjax.make()
-    >>> features(env.reset(jax.random.key(0), params)[0]).shape
-    (591,)
-    """
-    codes = jnp.arange(1, board.n_codes, dtype=jnp.uint8)
-    cells = observation.board[:, None] == codes
-    last = [
-        jax.nn.one_hot(observation.shape, 1 + len(board.shape_palette)),
-        jax.nn.one_hot(observation.color, 1 + len(board.color_palette)),
-        jax.nn.one_hot(observation.bucket, 1 + N_BUCKETS),
-    ]
-    return jnp.concatenate([cells.reshape(-1).astype(jnp.float32), *last])
 
 
 @dataclass(frozen=True)
@@ -125,18 +89,8 @@ class HiddenRules(Dimensions):
     The game of :class:`gohr.game.HiddenRulesEnv` as pure functions. Actions, observations,
     rewards and outcomes are the same; an automatic reset happens in the step that ends an episode,
     and boards have the same distribution but are drawn by JAX. All methods may be transformed by
-    ``jax.jit``, ``jax.vmap`` and ``jax.lax.scan``; an environment is hashable by its sizes, so that
-    rules of the same sizes share compiled programs. :func:`~gohr.game.jax.make` makes one,
-    with its params.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Sizes of the tables of its rules.
-    board : BoardSpec
-        How boards are drawn.
-    n_rules : int
-        Rules of its bank.
+    ``jax.jit``, ``jax.vmap`` and ``jax.lax.scan``; :func:`~gohr.game.jax.make` makes one, with its
+    params. Environments with tables of the same sizes share compiled programs.
 
     Examples
     --------
@@ -169,16 +123,23 @@ class HiddenRules(Dimensions):
             Codes of a board to play, of at most as many pieces as ``env.board`` draws.
         """
         if board is not None and not isinstance(board, jax.core.Tracer):
-            self._check_board(np.asarray(board))
+            n_pieces = int((np.asarray(board) > 0).sum())
+            if np.shape(board) != (N_CELLS,) or not 1 <= n_pieces <= self.n_pieces:
+                raise ValueError(
+                    f"board: expected {N_CELLS} codes with 1 to {self.n_pieces} pieces, found "
+                    f"shape {np.shape(board)} with {n_pieces}"
+                )
         return self._begun(key, params, board)
 
     @functools.partial(jax.jit, static_argnums=0)
     def _begun(self, key: jax.Array, params: EnvParams, board: Any) -> tuple[Observation, EnvState]:
-        rule, cells, codes = drawn_boards(self, key, (), params)
+        rule, cells, codes = self._drawn(key, (), params.rule)
         if board is not None:
-            cells, codes = pieces_of_board(jnp.asarray(board), self.n_pieces)
-        state = begin(self, params.rules, rule, cells, codes, jnp.int32(0))
-        return observed(state), state
+            given = jnp.asarray(board)
+            cells = jnp.argsort(given == 0, stable=True)[: self.n_pieces].astype(jnp.uint8)
+            codes = given[cells].astype(jnp.uint8)
+        state = begin(self, params.rules, rule, cells, codes)
+        return _observed(state), state
 
     @functools.partial(jax.jit, static_argnums=0)
     def step(self, key: jax.Array, state: EnvState, action: Any, params: EnvParams) -> Step:
@@ -208,9 +169,7 @@ class HiddenRules(Dimensions):
             before a new episode began.
         """
         after, reply = attempt(self, params.rules, state, action, params.max_steps_in_episode)
-        drawn, cells, codes = drawn_boards(self, key, (), replace(params, rule=-1))
-        rule = _next_rule(self, params, after.episode, after.rule, drawn)
-        fresh = begin(self, params.rules, rule, cells, codes, after.episode + 1)
+        fresh = begin(self, params.rules, *self._drawn(key, (), after.rule))
         done = reply.terminated | reply.truncated
         return _answer(after, reply, jax.tree.map(lambda a, b: jnp.where(done, a, b), fresh, after))
 
@@ -224,26 +183,19 @@ class HiddenRules(Dimensions):
 
         ``params.rule`` may have the shape (num_envs,).
         """
-        rule, cells, codes = drawn_boards(self, key, (num_envs,), params)
-        start = jax.vmap(lambda *row: begin(self, params.rules, *row, jnp.int32(0)))
-        states = start(jnp.broadcast_to(rule, (num_envs,)), cells, codes)
-        return observed(states), states
+        rule, cells, codes = self._drawn(key, (num_envs,), params.rule)
+        states = self._begin_each(params, jnp.broadcast_to(rule, (num_envs,)), cells, codes)
+        return _observed(states), states
 
-    @functools.partial(jax.jit, static_argnums=0, static_argnames="n_fresh")
+    @functools.partial(jax.jit, static_argnums=0)
     def step_boards(
-        self,
-        key: jax.Array,
-        states: EnvState,
-        actions: Any,
-        params: EnvParams,
-        *,
-        n_fresh: int | None = None,
+        self, key: jax.Array, states: EnvState, actions: Any, params: EnvParams
     ) -> Step:
         """Make one attempt on each board, and draw few new boards: :meth:`step` for a batch.
 
-        A transformed :meth:`step` draws a board for every row at every step. Here ``n_fresh`` are
-        drawn and handed to the rows whose episodes end; if more end in one step, some rows get the
-        same board.
+        A transformed :meth:`step` draws a board for every row at every step. Here a sixteenth of
+        the number of rows is drawn and handed to the rows whose episodes end; if more end in one
+        step, some rows get the same board.
 
         Parameters
         ----------
@@ -253,30 +205,27 @@ class HiddenRules(Dimensions):
             With a leading axis of N rows.
         params : EnvParams
             The rules; ``rule`` may have shape (N,).
-        n_fresh : int, optional
-            1 to N; a sixteenth of N, rounded up, if left out.
         """
-        num_envs = states.time.shape[0]
-        n_fresh = -(-num_envs // 16) if n_fresh is None else n_fresh
-        if not 1 <= n_fresh <= num_envs:
-            raise ValueError(f"n_fresh: expected from 1 to {num_envs}, found {n_fresh}")
         horizon = params.max_steps_in_episode
         make_attempts = jax.vmap(lambda s, a: attempt(self, params.rules, s, a, horizon))
         after, reply = make_attempts(states, actions)
         done = reply.terminated | reply.truncated
-        dealt = drawn_boards(self, key, (n_fresh,), replace(params, rule=-1))
+        n_fresh = -(-len(done) // 16)
+        dealt = self._drawn(key, (n_fresh,), 0)[1:]
         # A processor handles the few rows that have ended; a GPU is faster over all of them.
-        deal = {"default": dealt_to_few, "cuda": dealt_to_all, "rocm": dealt_to_all}
-        by_platform = {name: functools.partial(f, self) for name, f in deal.items()}
-        states = jax.lax.platform_dependent(params, after, done, dealt, **by_platform)
+        deal = {"default": self._deal_to_few, "cuda": self._deal_to_all, "rocm": self._deal_to_all}
+        states = jax.lax.platform_dependent(params, after, done, dealt, **deal)
         return _answer(after, reply, states)
 
     # -- queries of a learner ----------------------------------------------------------------------
 
+    @functools.partial(jax.jit, static_argnums=0)
     def action_mask(self, state: EnvState) -> jax.Array:
         """Return 1 for the attempts on cells that hold a piece, int8 of shape (144,)."""
-        return occupied(state)
+        there = (state.board > 0).astype(jnp.int8)
+        return jnp.repeat(there, N_BUCKETS, total_repeat_length=self.num_actions)
 
+    @functools.partial(jax.jit, static_argnums=0)
     def permitted(self, params: EnvParams, state: EnvState) -> jax.Array:
         """Return 1 for the attempts that the rule would accept now, int8 of shape (144,).
 
@@ -285,23 +234,77 @@ class HiddenRules(Dimensions):
         del params
         return permitted(state)
 
+    @functools.partial(jax.jit, static_argnums=0)
     def features(self, observation: Observation) -> jax.Array:
-        """Return an observation as zeros and ones, for its palettes."""
-        return features(observation, self.board)
+        """Return an observation as zeros and ones, float32 of shape (n,).
 
-    def _check_board(self, board: Any) -> None:
-        if board.shape != (N_CELLS,) or not 1 <= (board > 0).sum() <= self.n_pieces:
-            raise ValueError(
-                f"board: expected {N_CELLS} codes with 1 to {self.n_pieces} pieces, found shape "
-                f"{board.shape} with {(board > 0).sum()}"
-            )
+        One-hot codes: for each cell its contents, then shape, color and bucket of the last accepted
+        attempt; an empty cell is all zeros, and a missing value of the others has its own 1. With
+        the usual palettes ``n`` is 591.
+        """
+        codes = jnp.arange(1, self.board.n_codes, dtype=jnp.uint8)
+        cells = (observation.board[:, None] == codes).reshape(-1).astype(jnp.float32)
+        last = [
+            jax.nn.one_hot(observation.shape, 1 + len(self.board.shape_palette)),
+            jax.nn.one_hot(observation.color, 1 + len(self.board.color_palette)),
+            jax.nn.one_hot(observation.bucket, 1 + N_BUCKETS),
+        ]
+        return jnp.concatenate([cells, *last])
+
+    # -- dealing -----------------------------------------------------------------------------------
+
+    def _drawn(
+        self, key: jax.Array, batch: tuple[int, ...], rule: Any
+    ) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """Draw rules, unless `rule` gives them, and boards: cells and codes (*batch, P)."""
+        several = int(self.n_rules > 1)
+        words = jax.random.bits(key, (several + n_words(self.board), *batch), jnp.uint32)
+        cells, codes = pieces_from_words(words[several:], self.board)
+        rule = jnp.asarray(rule, jnp.int32) if several else jnp.zeros(batch, jnp.int32)
+        if several:
+            [number] = numbers_below(words, [self.n_rules], self.n_rules)
+            rule = jnp.where(rule < 0, number.astype(jnp.int32), rule)
+        return rule, jnp.moveaxis(cells, 0, -1), jnp.moveaxis(codes, 0, -1)
+
+    def _begin_each(self, params: EnvParams, *rows: jax.Array) -> EnvState:
+        """Begin with rules, cells and codes row by row."""
+        return jax.vmap(functools.partial(begin, self, params.rules))(*rows)
+
+    def _deal_to_all(
+        self, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
+    ) -> EnvState:
+        """Begin an episode in every row, and keep those of the rows whose episode has ended."""
+        nth = (jnp.cumsum(done, dtype=jnp.int32) - 1) % len(dealt[0])
+        fresh = self._begin_each(params, after.rule, *(each[nth] for each in dealt))
+
+        def choose(new: jax.Array, old: jax.Array) -> jax.Array:
+            return jnp.where(done.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+        return jax.tree.map(choose, fresh, after)
+
+    def _deal_to_few(
+        self, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
+    ) -> EnvState:
+        """Begin an episode in the rows whose episode has ended, as many at a time as were dealt."""
+        ended = jnp.cumsum(done, dtype=jnp.int32)
+        order = jnp.arange(1, 1 + len(dealt[0]), dtype=jnp.int32)
+
+        def deal(carry: tuple[jax.Array, EnvState]) -> tuple[jax.Array, EnvState]:
+            n_dealt, states = carry
+            # Behind the last row, if none is left.
+            rows = jnp.searchsorted(ended, n_dealt + order)
+            fresh = self._begin_each(params, after.rule[rows], *dealt)
+            put = jax.tree.map(lambda x, new: x.at[rows].set(new, mode="drop"), states, fresh)
+            return n_dealt + len(order), put
+
+        left = ended[-1]
+        return jax.lax.while_loop(lambda c: c[0] < left, deal, (jnp.int32(0), after))[1]
 
 
 def make(
     rules: Rule | Sequence[Rule] = "color-match",
     *,
     board: BoardSpec | Mapping[str, Any] | None = None,
-    sizes: Sizes | None = None,
     **params: Any,
 ) -> tuple[HiddenRules, EnvParams]:
     """Create an environment of one hidden rule or of a bank of rules.
@@ -313,9 +316,6 @@ def make(
         them.
     board : BoardSpec or mapping, optional
         How boards are drawn; a mapping gives fields of a :class:`~gohr.game.BoardSpec`.
-    sizes : Sizes, optional
-        Table sizes with space for other rules, so that environments share compiled programs:
-        ``CATALOGUE`` is large enough for all rules that come with Gnomon.
     **params
         Other fields of :class:`EnvParams`.
 
@@ -341,11 +341,11 @@ def make(
     spec = board_spec(board)
     each = [rules] if isinstance(rules, str | RuleSet | CompiledRule) else list(rules)
     compiled = [_compiled(rule, spec) for rule in each]
-    tables, room = to_tables(compiled, sizes)
-    numbers = {"rule": -1, "max_steps_in_episode": HORIZON, "episodes_per_rule": 0, **params}
+    tables, sizes = to_tables(compiled)
+    numbers = {"rule": -1, "max_steps_in_episode": HORIZON, **params}
     given = EnvParams(tables, **{name: np.int32(n) for name, n in numbers.items()})
     given = jax.tree.map(jnp.asarray, given)
-    return HiddenRules(room, spec, len(compiled)), given
+    return HiddenRules(sizes, spec, len(compiled)), given
 
 
 def _compiled(rule: Rule, spec: BoardSpec) -> CompiledRule:
@@ -354,78 +354,7 @@ def _compiled(rule: Rule, spec: BoardSpec) -> CompiledRule:
     return compile_rule(rule if isinstance(rule, RuleSet) else resolve_rule(rule), spec)
 
 
-# -- dealing ---------------------------------------------------------------------------------------
-
-
-def dealt_to_all(
-    dims: Dimensions, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
-) -> EnvState:
-    """Begin an episode in every row, and keep those of the rows whose episode has ended."""
-    drawn, cells, codes = dealt
-    place = (jnp.cumsum(done, dtype=jnp.int32) - 1) % len(cells)
-    rule = _next_rule(dims, params, after.episode, after.rule, drawn[place])
-    start = jax.vmap(lambda *row: begin(dims, params.rules, *row))
-    fresh = start(rule, cells[place], codes[place], after.episode + 1)
-
-    def choose(new: jax.Array, old: jax.Array) -> jax.Array:
-        return jnp.where(done.reshape(-1, *[1] * (new.ndim - 1)), new, old)
-
-    return jax.tree.map(choose, fresh, after)
-
-
-def dealt_to_few(
-    dims: Dimensions, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
-) -> EnvState:
-    """Begin an episode in the rows whose episode has ended, as many at a time as boards were drawn.
-
-    It gives the same states as :func:`dealt_to_all`.
-    """
-    drawn, cells, codes = dealt
-    ended = jnp.cumsum(done, dtype=jnp.int32)
-    start = jax.vmap(lambda *row: begin(dims, params.rules, *row))
-    order = jnp.arange(1, 1 + len(cells), dtype=jnp.int32)
-
-    def deal(carry: tuple[jax.Array, EnvState]) -> tuple[jax.Array, EnvState]:
-        n_dealt, states = carry
-        rows = jnp.searchsorted(ended, n_dealt + order)  # behind the last row, if none is left
-        episode, rule = after.episode[rows], after.rule[rows]
-        rule = _next_rule(dims, params, episode, rule, drawn)
-        fresh = start(rule, cells, codes, episode + 1)
-        put = jax.tree.map(lambda x, new: x.at[rows].set(new, mode="drop"), states, fresh)
-        return n_dealt + len(cells), put
-
-    left = ended[-1]
-    return jax.lax.while_loop(lambda c: c[0] < left, deal, (jnp.int32(0), after))[1]
-
-
-def drawn_boards(
-    dims: Dimensions, key: jax.Array, batch: tuple[int, ...], params: EnvParams
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Draw rules and boards: rule (*batch), cells and codes (*batch, P)."""
-    several = int(dims.n_rules > 1)
-    words = jax.random.bits(key, (several + n_words(dims.board), *batch), jnp.uint32)
-    cells, codes = pieces_from_words(words[several:], dims.board)
-    rule = jnp.asarray(params.rule, jnp.int32)
-    if several:
-        number = numbers_below(words[:1], [dims.n_rules], dims.n_rules)[0].astype(jnp.int32)
-        rule = jnp.where(rule < 0, number, rule)
-    else:
-        rule = jnp.zeros(batch, jnp.int32)
-    return rule, jnp.moveaxis(cells, 0, -1), jnp.moveaxis(codes, 0, -1)
-
-
-def _next_rule(
-    dims: Dimensions, params: EnvParams, episode: jax.Array, rule: jax.Array, drawn: jax.Array
-) -> jax.Array:
-    """Return the rule of the episode after one, given a rule that was drawn."""
-    if dims.n_rules == 1:
-        return rule
-    each = jnp.asarray(params.episodes_per_rule, jnp.int32)
-    anew = (each > 0) & ((episode + 1) % jnp.maximum(each, 1) == 0)
-    return jnp.where(anew, drawn, rule)
-
-
-def observed(state: EnvState) -> Observation:
+def _observed(state: EnvState) -> Observation:
     """Return the observation of a board, or of a batch."""
     return Observation(state.board, *(state.last[..., k] for k in range(3)))
 
@@ -434,7 +363,7 @@ def _answer(after: EnvState, reply: Reply, state: EnvState) -> Step:
     info = {
         "outcome": reply.outcome,
         "stalemate": after.finish == STALEMATE,
-        "final_observation": observed(after),
+        "final_observation": _observed(after),
     }
-    seen = observed(state)
+    seen = _observed(state)
     return seen, state, reply.reward, reply.terminated, reply.truncated, info

@@ -1,22 +1,23 @@
 """One attempt on one board as a pure function of arrays, for a bank of rules.
 
-The rule is encoded in :class:`~gohr.game.jax.rule_tables.RuleTables` alone; this module looks it
-up. A rejected attempt leaves the state unchanged by construction: values recomputed from the same
-pieces, line and memory are the same.
+The rule is encoded in the arrays of :mod:`gohr.game.jax.tables` alone; this module looks it up. A
+rejected attempt leaves the state unchanged by construction: values recomputed from the same pieces,
+line and memory are the same.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
-from gohr.game.jax.rule_tables import ATOMS_A_WORD, RuleTables, Sizes
+from gohr.game.jax.tables import ATOMS_A_WORD, Sizes
 from gohr.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -30,33 +31,21 @@ from gohr.game.outcomes import (
 
 _QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)], np.uint8)
 _NO_RANK = 255
-#: The first bit of each of the eight atoms of a word.
-_FIRST_BITS = 0x11111111
+#: The first bit of each of the eight atoms of a word, and where the bits of each begin.
+_FIRST_BITS, _SHIFTS = 0x11111111, np.arange(0, 32, 4, dtype=np.uint32)
 _NOWHERE = 1 << 30
 
-jax.tree_util.register_dataclass(RuleTables, list(RuleTables.__dataclass_fields__), [])
-
-
-# -- the state of a board -------------------------------------------------------------------------
+#: A bank of rules.
+Tables: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Dimensions:
-    """Static parameters of a compiled program: sizes, how boards are drawn, number of rules.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Sizes of the tables of the rules.
-    board : BoardSpec
-        Gives the most pieces, and the palettes.
-    n_rules : int
-        Number of rules in the bank. With one, nothing is looked up by rule.
-    """
+    """Static parameters of a compiled program."""
 
     sizes: Sizes
     board: BoardSpec
-    n_rules: int
+    n_rules: int  # of the bank; with one, nothing is looked up by rule
 
     @property
     def n_pieces(self) -> int:
@@ -74,86 +63,33 @@ class Dimensions:
 class EnvState:
     """The state of one board in play; a leading axis on every field makes it a batch.
 
-    P is the most pieces of a board, W the words of atoms; see
-    :class:`~gohr.game.jax.rule_tables.RuleTables`.
-
-    Parameters
-    ----------
-    board : uint8, shape (36,)
-        Codes of the cells, 0 for an empty one.
-    slots : uint8, shape (36,)
-        Which piece lay in each cell when the episode began.
-    cells, codes : uint8, shape (P,)
-        Cell and code of each piece; code 0 if removed.
-    accepts : uint32, shape (P, W)
-        The buckets that each atom now allows for each piece, whether it is alive or not.
-    alive : uint32, shape (W,)
-        All bits of the atoms of the active line that are not used up.
-    by_color, by_shape : uint8, shape (P,)
-        Last bucket of the color and of the shape of each piece, 0 for none, else 1 + bucket.
-    last : uint8, shape (3,)
-        Shape, color and bucket of the last accepted attempt, each 0 for none, else 1 + index.
-    records : uint8, shape (2 P + 5, 4)
-        Shape, color, cell and bucket (likewise) of the last piece of the color of each piece, of
-        its shape, in each bucket, and of all; without rows if no rule needs them.
-    n_left : uint8
-        Pieces on the board.
-    line, line_left : int16
-        The active line, and its remaining count, -1 for none.
-    left : int16, shape (8 W,)
-        Remaining counts of atoms; empty if no rule has any.
-    finish : uint8
-        0 in progress, 1 cleared, 2 a stalemate.
-    time : int32
-        Attempts of this episode.
-    rule : int32
-        Row of the bank.
-    episode : int32
-        Episodes before this one, since the reset.
-
-    Examples
-    --------
-    >>> from gohr.game import jax as gjax
-    >>> env, params = gjax.make("clockwise", board={"pieces": (9, 9)})
-    >>> _, state = env.reset(jax.random.key(0), params)
-    >>> int(state.n_left), int(state.time)
-    (9, 0)
+    P is the most pieces of a board, W the words of atoms; of a last bucket and of a look, 0 is none
+    and another value 1 + its index.
     """
 
-    board: jax.Array
-    slots: jax.Array
-    cells: jax.Array
-    codes: jax.Array
-    accepts: jax.Array
-    alive: jax.Array
-    by_color: jax.Array
-    by_shape: jax.Array
-    last: jax.Array
+    board: jax.Array  # uint8 (36,): codes of the cells, 0 for an empty one
+    slots: jax.Array  # uint8 (36,): which piece lay in each cell when the episode began
+    cells: jax.Array  # uint8 (P,): cell of each piece
+    codes: jax.Array  # uint8 (P,): its code, 0 if removed
+    accepts: jax.Array  # uint32 (P, W): buckets that each atom, alive or not, now allows for it
+    alive: jax.Array  # uint32 (W,): all bits of the atoms of the active line that are not used up
+    by_color: jax.Array  # uint8 (P,): last bucket of the color of each piece
+    by_shape: jax.Array  # uint8 (P,): last bucket of its shape
+    last: jax.Array  # uint8 (3,): shape, color and bucket of the last accepted attempt
+    #: uint8 (2 P + 5, 4): shape, color, cell and bucket of the last piece of the color of each
+    #: piece, of its shape, in each bucket, and of all; without rows if no rule needs them.
     records: jax.Array
-    n_left: jax.Array
-    line: jax.Array
-    line_left: jax.Array
-    left: jax.Array
-    finish: jax.Array
-    time: jax.Array
-    rule: jax.Array
-    episode: jax.Array
+    n_left: jax.Array  # uint8: pieces on the board
+    line: jax.Array  # int16: the active line
+    line_left: jax.Array  # int16: its remaining count, -1 for none
+    left: jax.Array  # int16 (8 W,): remaining counts of atoms; empty if no rule has any
+    finish: jax.Array  # uint8: 0 in progress, 1 cleared, 2 a stalemate
+    time: jax.Array  # int32: attempts of this episode
+    rule: jax.Array  # int32: row of the bank
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
-class Reply:
-    """The reply to an attempt; a leading axis on every field makes it a batch.
-
-    Parameters
-    ----------
-    outcome : int8
-        A code of :mod:`gohr.game.outcomes`.
-    reward : float32
-        0 for an accepted attempt and after the end of an episode, else -1.
-    terminated, truncated : bool
-        Whether the episode has ended; whether the horizon is reached. Both may be.
-    """
+class Reply(NamedTuple):
+    """The reply to an attempt: codes of :mod:`gohr.game.outcomes`, reward 0 or -1, and the ends."""
 
     outcome: jax.Array
     reward: jax.Array
@@ -179,7 +115,7 @@ def _or(words: jax.Array, axis: int) -> jax.Array:
     return found
 
 
-def _folded(words: jax.Array) -> jax.Array:
+def _buckets_of(words: jax.Array) -> jax.Array:
     """Return the buckets that any atom of the words (..., W) has, as four bits."""
     bits = _or(words, words.ndim - 1)
     for half in (16, 8, 4):
@@ -190,20 +126,19 @@ def _folded(words: jax.Array) -> jax.Array:
 def _spread(atoms: jax.Array) -> jax.Array:
     """Return words (..., W) that have all four bits of the atoms that hold, bool of (..., 8 W)."""
     by_word = atoms.reshape(*atoms.shape[:-1], -1, ATOMS_A_WORD)
-    shifts = np.arange(0, 32, 4, dtype=np.uint32)
-    return _or(jnp.where(by_word, np.uint32(0b1111) << shifts, np.uint32(0)), by_word.ndim - 1)
+    return _or(jnp.where(by_word, np.uint32(0b1111) << _SHIFTS, np.uint32(0)), by_word.ndim - 1)
 
 
 class _Bank:
     """The tables as seen by one board: a look-up names the rule only where there are several."""
 
-    def __init__(self, dims: Dimensions, tables: RuleTables, rule: jax.Array) -> None:
+    def __init__(self, dims: Dimensions, tables: Tables, rule: jax.Array) -> None:
         self.tables = tables
         # An index without a sign needs no instructions for one.
         self.row = rule.astype(jnp.uint32) if dims.n_rules > 1 else 0
 
     def __call__(self, name: str, *index: Any) -> jax.Array:
-        return _at(getattr(self.tables, name), self.row, *index)
+        return _at(self.tables[name], self.row, *index)
 
 
 # -- what each atom accepts ------------------------------------------------------------------------
@@ -223,7 +158,7 @@ def _accepts(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
         ranks = bank(
             "ranks", np.arange(sizes.n_orders, dtype=np.uint32)[:, None], state.cells
         )  # (O, P)
-    if sizes.n_fields:
+    if sizes.n_positions:
         here = jnp.where(state.codes > 0, ranks, _NO_RANK + 1)
         words &= _of_first_pieces(dims, bank, ranks == here.min(axis=1, keepdims=True), state.cells)
     for g in range(sizes.n_programs):
@@ -238,7 +173,7 @@ def _of_first_pieces(
 ) -> jax.Array:
     """Return what the position fields allow, given which pieces (O, P) are first in an order."""
     words = jnp.full((), 0xFFFFFFFF, jnp.uint32)
-    for f in range(dims.sizes.n_fields):
+    for f in range(dims.sizes.n_positions):
         allowed = bank("field_cells", f, cells)
         orders = bank("field_orders", f)  # (O, W)
         for o in range(dims.sizes.n_orders):
@@ -278,8 +213,7 @@ def _divided(number: jax.Array, by: int) -> tuple[jax.Array, jax.Array]:
 
 def _after_position(bank: _Bank, ranks: jax.Array, cells: jax.Array, words: jax.Array) -> jax.Array:
     """Return what the fields allow that look at the pieces that their atom would move."""
-    shifts = np.arange(0, 32, 4, dtype=np.uint32)
-    movable = ((words[..., None] >> shifts & 0b1111) != 0).reshape(len(cells), -1)  # (P, 8 W)
+    movable = ((words[..., None] >> _SHIFTS & 0b1111) != 0).reshape(len(cells), -1)  # (P, 8 W)
     allowed = bank("post_cells", cells)
     orders = bank("post_orders")
     for o in range(ranks.shape[0]):
@@ -330,34 +264,19 @@ def _settled(dims: Dimensions, bank: _Bank, state: EnvState) -> EnvState:
 
 @functools.partial(jax.jit, static_argnums=0)
 def begin(
-    dims: Dimensions,
-    tables: RuleTables,
-    rule: jax.Array,
-    cells: jax.Array,
-    codes: jax.Array,
-    episode: jax.Array,
+    dims: Dimensions, tables: Tables, rule: jax.Array, cells: jax.Array, codes: jax.Array
 ) -> EnvState:
-    """Begin an episode with the pieces of one board.
-
-    Parameters
-    ----------
-    dims, tables
-        The bank of rules and its sizes.
-    rule : int32
-        Row of the bank.
-    cells, codes : uint8, shape (P,)
-        The pieces: all cells different, code 0 for an absent one.
-    episode : int32
-        Its number.
-    """
+    """Begin an episode with the pieces of one board: all cells different, code 0 if absent."""
     sizes, n = dims.sizes, dims.n_pieces
     bank = _Bank(dims, tables, rule)
-    zeros = jnp.zeros(n, jnp.uint8)
-    slot = jnp.arange(n, dtype=jnp.uint8)
-    empty = jnp.zeros(N_CELLS, jnp.uint8)
+    zeros, empty = jnp.zeros(n, jnp.uint8), jnp.zeros(N_CELLS, jnp.uint8)
+
+    def lay(values: jax.Array) -> jax.Array:
+        return empty.at[cells].set(values, mode="promise_in_bounds", unique_indices=True)
+
     before = EnvState(
-        board=empty.at[cells].set(codes, mode="promise_in_bounds", unique_indices=True),
-        slots=empty.at[cells].set(slot, mode="promise_in_bounds", unique_indices=True),
+        board=lay(codes),
+        slots=lay(jnp.arange(n, dtype=jnp.uint8)),
         cells=cells,
         codes=codes,
         accepts=jnp.zeros((n, sizes.n_words), jnp.uint32),
@@ -374,14 +293,13 @@ def begin(
         finish=jnp.uint8(IN_PROGRESS),
         time=jnp.int32(0),
         rule=jnp.asarray(rule, jnp.int32),
-        episode=jnp.asarray(episode, jnp.int32),
     )
     return _settled(dims, bank, before)
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def attempt(
-    dims: Dimensions, tables: RuleTables, state: EnvState, action: Any, horizon: Any
+    dims: Dimensions, tables: Tables, state: EnvState, action: Any, horizon: Any
 ) -> tuple[EnvState, Reply]:
     """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``.
 
@@ -392,14 +310,43 @@ def attempt(
     cell, bucket = number >> 2, number & 3
     code, slot = _at(state.board, cell), _at(state.slots, cell)
     words = _at(state.accepts, slot) & state.alive
-    allowed = _folded(words)
+    allowed = _buckets_of(words)
     over = (state.finish != IN_PROGRESS) | (state.time >= horizon)
     accepted = ~over & (code > 0) & ((allowed >> bucket & 1) != 0)
     rejected = jnp.where(code == 0, EMPTY_CELL, jnp.where(allowed == 0, IMMOVABLE, DENIED))
     outcome = jnp.where(over, EPISODE_OVER, jnp.where(accepted, ACCEPTED, rejected))
-    moved = _moved(dims, state, accepted, cell, bucket, code, slot, words)
-    bank = _Bank(dims, tables, state.rule)
-    after = _settled(dims, bank, replace(moved, time=state.time + ~over))
+
+    shape, color = _look(dims, code)
+    shapes, colors = _look(dims, state.codes)
+    tried = (1 + bucket).astype(jnp.uint8)
+    same_color, same_shape = accepted & (colors == color), accepted & (shapes == shape)
+    last = jnp.stack([1 + shape, 1 + color, tried])
+    gone = np.arange(dims.n_pieces, dtype=np.uint8) == slot
+    emptied = np.arange(N_CELLS, dtype=np.uint8) == cell
+    line_left = state.line_left - (accepted & (state.line_left > 0))
+    moved = replace(
+        state,
+        board=jnp.where(accepted & emptied, np.uint8(0), state.board),
+        codes=jnp.where(accepted & gone, np.uint8(0), state.codes),
+        by_color=jnp.where(same_color, tried, state.by_color),
+        by_shape=jnp.where(same_shape, tried, state.by_shape),
+        last=jnp.where(accepted, last, state.last),
+        n_left=state.n_left - accepted,
+        line_left=line_left.astype(jnp.int16),
+        time=state.time + ~over,
+    )
+    if dims.sizes.n_programs:
+        record = jnp.stack([1 + shape, 1 + color, (1 + cell).astype(jnp.uint8), tried])
+        in_bucket = accepted & (np.arange(N_BUCKETS, dtype=np.uint32) == bucket)
+        changed = jnp.concatenate([same_color, same_shape, in_bucket, accepted[None]])
+        moved = replace(moved, records=jnp.where(changed[:, None], record, state.records))
+    if dims.sizes.metered:
+        # Every atom that accepts the attempt pays for it, not the first alone.
+        pays = (words[:, None] >> (_SHIFTS + bucket) & 1).reshape(-1) != 0
+        left = state.left - (accepted & pays & (state.left > 0))
+        moved = replace(moved, left=left.astype(jnp.int16), alive=state.alive & _spread(left != 0))
+
+    after = _settled(dims, _Bank(dims, tables, state.rule), moved)
     reply = Reply(
         outcome=outcome.astype(jnp.int8),
         reward=jnp.where(over | accepted, 0.0, -1.0).astype(jnp.float32),
@@ -409,63 +356,14 @@ def attempt(
     return after, reply
 
 
-def _moved(
-    dims: Dimensions,
-    state: EnvState,
-    accepted: jax.Array,
-    cell: jax.Array,
-    bucket: jax.Array,
-    code: jax.Array,
-    slot: jax.Array,
-    words: jax.Array,
-) -> EnvState:
-    """Return the state after an attempt, unchanged unless it was accepted."""
-    look = jnp.maximum(code, 1) - np.uint8(1)
-    shape, color = _divided(look, dims.n_colors)
-    shapes, colors = _divided(jnp.maximum(state.codes, 1) - np.uint8(1), dims.n_colors)
-    tried = (1 + bucket).astype(jnp.uint8)
-    same_color, same_shape = accepted & (colors == color), accepted & (shapes == shape)
-    last = jnp.stack([1 + shape, 1 + color, tried])
-    gone = np.arange(dims.n_pieces, dtype=np.uint8) == slot
-    emptied = np.arange(N_CELLS, dtype=np.uint8) == cell
-    line_left = state.line_left - (accepted & (state.line_left > 0))
-    after = replace(
-        state,
-        board=jnp.where(accepted & emptied, np.uint8(0), state.board),
-        codes=jnp.where(accepted & gone, np.uint8(0), state.codes),
-        by_color=jnp.where(same_color, tried, state.by_color),
-        by_shape=jnp.where(same_shape, tried, state.by_shape),
-        last=jnp.where(accepted, last, state.last),
-        n_left=state.n_left - accepted,
-        line_left=line_left.astype(jnp.int16),
-    )
-    if dims.sizes.n_programs:
-        record = jnp.stack([1 + shape, 1 + color, (1 + cell).astype(jnp.uint8), tried])
-        in_bucket = accepted & (np.arange(N_BUCKETS, dtype=np.uint32) == bucket)
-        changed = jnp.concatenate([same_color, same_shape, in_bucket, accepted[None]])
-        after = replace(after, records=jnp.where(changed[:, None], record, state.records))
-    if dims.sizes.metered:
-        shifts = np.arange(0, 32, 4, dtype=np.uint32) + bucket
-        # Every atom that accepts the attempt pays for it, not the first alone.
-        pays = (words[:, None] >> shifts & 1).reshape(-1) != 0
-        left = state.left - (accepted & pays & (state.left > 0))
-        after = replace(after, left=left.astype(jnp.int16), alive=state.alive & _spread(left != 0))
-    return after
+def _look(dims: Dimensions, code: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return shape and color of a code, from 0."""
+    return _divided(jnp.maximum(code, 1) - np.uint8(1), dims.n_colors)
 
 
-# -- what may be attempted -------------------------------------------------------------------------
-
-
-@jax.jit
-def occupied(state: EnvState) -> jax.Array:
-    """Return 1 for the attempts on cells that hold a piece, int8 of shape (144,)."""
-    return jnp.repeat((state.board > 0).astype(jnp.int8), N_BUCKETS, total_repeat_length=144)
-
-
-@jax.jit
 def permitted(state: EnvState) -> jax.Array:
     """Return 1 for the attempts that the rule would accept now, int8 of shape (144,)."""
-    allowed = _folded(_at(state.accepts, state.slots) & state.alive)
+    allowed = _buckets_of(_at(state.accepts, state.slots) & state.alive)
     playing = (state.board > 0) & (state.finish == IN_PROGRESS)
     bits = allowed[:, None] >> np.arange(N_BUCKETS, dtype=np.uint32) & 1
     return jnp.where(playing[:, None], bits, 0).astype(jnp.int8).reshape(-1)

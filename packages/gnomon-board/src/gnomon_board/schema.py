@@ -523,7 +523,7 @@ class PlaySession(Base):
 class PlayAttempt(Base):
     """One attempt of a person; the boards follow from the game's seed.
 
-    A pick has no bucket. The ``client`` times are measured by the player's own clock.
+    The ``client`` times are measured by the player's own clock.
     """
 
     __tablename__ = "play_attempts"
@@ -533,7 +533,7 @@ class PlayAttempt(Base):
     episode: Mapped[int]
     number: Mapped[int]
     cell: Mapped[int | None]
-    bucket: Mapped[int | None]
+    bucket: Mapped[int]
     outcome: Mapped[int]
     finish: Mapped[int]
     at: Mapped[datetime.datetime] = mapped_column(default=now)

@@ -1,4 +1,4 @@
-"""A person's game under the terms of a study: mastery, points, picks, fixed feedback, boards."""
+"""A person's game under the terms of a study: mastery, points, fixed feedback, boards."""
 
 from __future__ import annotations
 
@@ -48,15 +48,14 @@ def test_mastery_ends_the_board_and_the_series():
     assert again.view() == view
 
 
-def test_an_error_breaks_a_streak_and_an_accepted_pick_does_not():
-    played = session(mastery=3, pick_cost=1)
+def test_an_error_breaks_a_streak_which_goes_on_across_boards():
+    played = session(mastery=3)
     first, second, third, fourth = played.view().pieces
     for piece in (first, second):
         played.attempt(piece["cell"], BUCKETS[piece["color"]])
     played.attempt(third["cell"], (BUCKETS[third["color"]] + 1) % 4)
-    played.attempt(third["cell"], BUCKETS[third["color"]])
-    assert played.attempt(fourth["cell"], None).accepted
-    played.attempt(fourth["cell"], BUCKETS[fourth["color"]])
+    for piece in (third, fourth):
+        played.attempt(piece["cell"], BUCKETS[piece["color"]])
     assert (played.view().end, played.view().streak) == ("cleared", 2)
     played.next_board()
     piece = played.view().pieces[0]
@@ -84,38 +83,6 @@ def test_fixed_feedback_lets_nobody_try_what_cannot_be_moved():
     assert played.attempts == []
 
 
-def test_a_pick_costs_and_tells_and_leaves_the_piece():
-    played = session(FIRST_RED, pieces=9, pick_cost=0.5, points=POINTS)
-    pieces = played.view().pieces
-    movable = next(piece for piece in pieces if piece["color"] == "RED")
-    stuck = next(piece for piece in pieces if piece["color"] != "RED")
-    assert played.attempt(movable["cell"], None).accepted
-    assert not played.attempt(stuck["cell"], None).accepted
-    view = played.view()
-    assert [each["outcome"] for each in view.attempts] == ["movable", "immovable"]
-    assert (len(view.pieces), view.errors, view.moves, view.streak) == (9, 1, 0, 0)
-    assert view.points["board_most"] == 9  # one error's worth: two halves
-    assert PlaySession(played.game, played.attempts).view() == view
-    # As in transcripts: the error is one of the trial, the accepted pick is not in it.
-    assert (played.log().n_attempts.tolist(), played.log().outcomes.tolist()) == ([1], [7])
-    plain = session()
-    with pytest.raises(PlayError, match="cannot be picked"):
-        plain.attempt(plain.view().pieces[0]["cell"], None)
-
-
-def test_picks_use_up_the_attempts_of_a_board():
-    terms = SeriesTerms(pick_cost=0, points=POINTS)
-    played = PlaySession(Game("p", HUE, 5, 2, 2, BoardSpec(4, 0, 0), terms))
-    for _ in range(2):
-        assert played.attempt(played.view().pieces[0]["cell"], None).accepted
-    assert (played.state, played.view().end) == ("board over", "cut off")
-    played.next_board()
-    play(played)
-    assert (played.view().end, played.points_by_board()) == ("cut off", [0, 0])
-    assert played.log().n_attempts.tolist() == [0, 2]
-    assert PlaySession(played.game, played.attempts, n_boards=2).view() == played.view()
-
-
 def test_giving_up_is_offered_between_the_first_boards_only():
     played = session(give_up_at=1)
     with pytest.raises(PlayError, match="giving up is not offered"):
@@ -135,11 +102,6 @@ def test_given_boards_come_over_and_over():
     plan = SeriesPlan(rule="x", given=boards, episodes=5)
     dealt = plan.game("p", HUE, 1).boards()
     assert [int(np.flatnonzero(codes)[0]) + 1 for codes in dealt] == [8, 9, 8, 9, 8]
-    shuffled = SeriesPlan(rule="x", given=boards, order="random", episodes=40)
-    dealt = shuffled.game("p", HUE, 1).boards()
-    cells = [int(np.flatnonzero(codes)[0]) + 1 for codes in dealt]
-    assert all(set(cells[i : i + 2]) == {8, 9} for i in range(0, 40, 2))
-    assert len({tuple(cells[i : i + 2]) for i in range(0, 40, 2)}) == 2
 
 
 def test_points_are_those_of_the_reference():

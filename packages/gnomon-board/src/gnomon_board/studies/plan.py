@@ -19,7 +19,7 @@ from gnomon_board.studies.languages import Language
 from gohr import available_rules
 from gohr.errors import ConfigError
 from gohr.game import read_board_file
-from gohr.people import NO_MEMORY, BoardPlan, Part, SeriesPlan
+from gohr.people import BoardPlan, Part, SeriesPlan
 from gohr.rules import load_rule_text, read_rule_file
 
 
@@ -234,9 +234,8 @@ class StudyPlan(Part):
         """Put into each series what it leaves out; leave the report of wrong types to its check."""
         if not isinstance(record, dict) or not isinstance(record.get("lists"), dict):
             return record
-        shared = {name: record[name] for name in ("episodes", "horizon", "board") if name in record}
-        if record.get("memory_aid") is False:
-            shared["memory"] = NO_MEMORY
+        names = ("episodes", "horizon", "memory_aid", "board")
+        shared = {name: record[name] for name in names if name in record}
         record = dict(record)
         if isinstance(record.get("defaults"), dict):
             shared |= record.pop("defaults")

@@ -204,9 +204,8 @@ def _in_words(series: SeriesPlan) -> str:
     low, high = series.spec().pieces
     pieces = str(low) if low == high else f"{low} to {high}"
     parts = [f"{series.rule}: up to {counted(series.episodes, 'board')} of {pieces} pieces"]
-    parts += [f"{len(series.given)} given, {series.order}"] if series.given else []
+    parts += [f"{len(series.given)} given"] if series.given else []
     parts.append(f"{series.feedback} feedback")
-    parts += [f"picks cost {series.pick_cost:g}"] if series.pick_cost is not None else []
     parts += [f"ends at {series.mastery} in a row"] if series.mastery is not None else []
     if series.give_up_at is not None:
         until = f"giving up between boards, until board {series.give_up_at}"

@@ -20,15 +20,7 @@ from gnomon_board.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSessi
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.templating import html_response
 from gohr.game import CLEARED
-from gohr.people import (
-    NO_MEMORY,
-    TARGET_STREAK,
-    ClientTimes,
-    MemoryAids,
-    PlaySession,
-    PlayView,
-    attempts_to_master,
-)
+from gohr.people import TARGET_STREAK, ClientTimes, PlaySession, PlayView, attempts_to_master
 
 router = APIRouter(tags=["play"])
 
@@ -52,7 +44,7 @@ class ClientForm(BaseModel):
 
 
 class AttemptForm(BaseModel):
-    """A piece, by its cell, and a bucket; null for a pick.
+    """A piece, by its cell, and a bucket.
 
     ``episode`` and ``number``, both from 1, identify the attempt: one that is sent again, since the
     answer was lost, is answered and not made twice.
@@ -60,7 +52,7 @@ class AttemptForm(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     cell: Annotated[int, Field(ge=1, le=36)]
-    bucket: Annotated[int, Field(ge=0, le=3)] | None
+    bucket: Annotated[int, Field(ge=0, le=3)]
     episode: Annotated[int, Field(ge=1, le=2000)] | None = None
     number: Annotated[int, Field(ge=1, le=2000)] | None = None
     client: ClientForm | None = None
@@ -85,12 +77,12 @@ class GuessForm(BaseModel):
 class GamePage:
     """A game as its player may see it.
 
-    ``memory``: how moved pieces may be shown. ``guess_due``: whether the player must guess the rule
-    now. ``over``: whether the study has ended for the player.
+    ``memory_aid``: whether moved pieces and attempts are shown. ``guess_due``: whether the player
+    must guess the rule now. ``over``: whether the study has ended for the player.
     """
 
     view: PlayView
-    memory: MemoryAids
+    memory_aid: bool
     guess_due: bool
     over: bool
 
@@ -98,7 +90,7 @@ class GamePage:
 def page_of(game: StoredGame) -> GamePage:
     """Return the player's view of a game."""
     played = game.session
-    return GamePage(played.view(), played.game.terms.memory, game.guess_due, game.is_ended)
+    return GamePage(played.view(), played.game.terms.memory_aid, game.guess_due, game.is_ended)
 
 
 def language_of(game: StoredGame) -> dict[str, Any]:
@@ -110,7 +102,7 @@ def language_of(game: StoredGame) -> dict[str, Any]:
 def _record(page: GamePage) -> dict[str, Any]:
     """Return a page as a JSON-compatible record."""
     record = {field.name: getattr(page, field.name) for field in fields(page)}
-    return record | {"view": page.view.as_record(), "memory": page.memory.model_dump()}
+    return record | {"view": page.view.as_record()}
 
 
 @router.get("/api/play/games/{key}")
@@ -132,7 +124,6 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
         page=page,
         view=page.view,
         record=_record(page),
-        has_memory=page.memory != NO_MEMORY,
         **language_of(game),
     )
 

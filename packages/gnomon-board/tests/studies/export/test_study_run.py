@@ -15,11 +15,11 @@ from gohr.rules import load_rule, load_rule_text
 from gohr.run_page import findings_of
 from runs import forge_experiment
 
-PICKS, USUAL = SeriesTerms(pick_cost=1.0), gohr.BoardSpec()
+TERMS, USUAL = SeriesTerms(), gohr.BoardSpec()
 
 
-def played(player, rule, seed, *, boards=3, series=0, terms=PICKS, spec=USUAL, leaves=()):
-    """Let somebody play at random, pick now and then, and perhaps leave at some time."""
+def played(player, rule, seed, *, boards=3, series=0, terms=TERMS, spec=USUAL, leaves=()):
+    """Let somebody play at random, and perhaps leave at some time."""
     game = Game("Puzzle", load_rule_text(rule), seed, boards, 40, spec, terms)
     session, rng = PlaySession(game, seen_at=1e9), np.random.default_rng(seed)
     while session.state != "ended":
@@ -32,8 +32,7 @@ def played(player, rule, seed, *, boards=3, series=0, terms=PICKS, spec=USUAL, l
         cells = [piece["cell"] for piece in session.view().pieces]
         if session.is_fixed:
             cells = sorted(session.movable_cells())
-        bucket = None if terms.pick_cost and rng.random() < 0.2 else int(rng.integers(4))
-        session.attempt(int(rng.choice(cells)), bucket, now=1e9)
+        session.attempt(int(rng.choice(cells)), int(rng.integers(4)), now=1e9)
     return PlayedGame(player, "a", series, rule, session)
 
 

@@ -2,38 +2,34 @@ from .mastery import TARGET_STREAK as TARGET_STREAK
 from .mastery import attempts_to_master as attempts_to_master
 from .mastery import likelihood_ratios as likelihood_ratios
 from .mastery import mastery_ecdf as mastery_ecdf
-from .series import NO_MEMORY as NO_MEMORY
 from .series import BoardPlan as BoardPlan
 from .series import Game as Game
-from .series import MemoryAids as MemoryAids
 from .series import Part as Part
 from .series import PointsPlan as PointsPlan
 from .series import SeriesPlan as SeriesPlan
 from .series import SeriesTerms as SeriesTerms
 from .session import END_WORDS as END_WORDS
+from .session import OUTCOME_WORDS as OUTCOME_WORDS
 from .session import Attempt as Attempt
 from .session import ClientTimes as ClientTimes
 from .session import PlayError as PlayError
 from .session import PlaySession as PlaySession
+from .session import PlayView as PlayView
 from .transcripts import PlayedGame as PlayedGame
 from .transcripts import PlayedSeries as PlayedSeries
 from .transcripts import boards_text as boards_text
 from .transcripts import read_transcripts as read_transcripts
 from .transcripts import score_series as score_series
 from .transcripts import transcript_text as transcript_text
-from .view import OUTCOME_WORDS as OUTCOME_WORDS
-from .view import PlayView as PlayView
 
 __all__ = [
     "END_WORDS",
-    "NO_MEMORY",
     "OUTCOME_WORDS",
     "TARGET_STREAK",
     "Attempt",
     "BoardPlan",
     "ClientTimes",
     "Game",
-    "MemoryAids",
     "Part",
     "PlayError",
     "PlaySession",

@@ -65,24 +65,6 @@ class GivenPiece(Part):
     color: Annotated[str, Field(min_length=1)]
 
 
-class MemoryAids(Part):
-    """Display of the pieces that were moved.
-
-    ``stack``: how many pieces beside a bucket. ``numbers``: whether they show the number of their
-    removal. ``cells``: display of an emptied cell: a shadow with its number, a tick, or nothing.
-    ``attempts``: whether every attempt on the board is listed.
-    """
-
-    stack: Annotated[int, Field(ge=0, le=36)] = 3
-    numbers: bool = False
-    cells: Literal["order", "tick", "nothing"] = "order"
-    attempts: bool = True
-
-
-#: No aid at all.
-NO_MEMORY = MemoryAids(stack=0, cells="nothing", attempts=False)
-
-
 class PointsPlan(Part):
     """Points of a board: ``least + (most - least) / (1 + exp(slope (errors - 2)))``.
 
@@ -97,10 +79,7 @@ class PointsPlan(Part):
     slope: Annotated[float, Field(gt=0, le=100)] = 1.5
 
     def points(self, errors: float) -> int:
-        """Return the points of a finished board, a half rounded up.
-
-        ``errors`` is the cost beyond the accepted moves: 1 for an error, its cost for a pick.
-        """
+        """Return the points of a finished board, a half rounded up."""
         bent = min(self.slope * (errors - 2), 700.0)
         return math.floor(self.least + (self.most - self.least) / (1 + math.exp(bent)) + 0.5)
 
@@ -108,19 +87,16 @@ class PointsPlan(Part):
 class SeriesTerms(Part):
     """How a series is played and paid, regardless of the rule.
 
-    ``given`` boards are dealt over and over, as listed or shuffled each time around. ``fixed``
-    feedback marks pieces that cannot be moved, and refuses attempts at them. Without a
-    ``pick_cost`` a piece that is dropped beside the buckets goes back; with one it is a pick, which
-    shows whether the piece can be moved and costs a number of attempts. Giving up is offered at any
-    time, or only between boards while at most ``give_up_at`` were played. ``mastery`` is the number
-    of successes in a row that ends the series.
+    ``given`` boards are dealt over and over, as listed. ``fixed`` feedback marks pieces that cannot
+    be moved, and refuses attempts at them. With the ``memory_aid`` players see the pieces that they
+    moved, and their attempts. Giving up is offered at any time, or only between boards while at
+    most ``give_up_at`` were played. ``mastery`` is the number of successes in a row that ends the
+    series.
     """
 
     given: tuple[tuple[GivenPiece, ...], ...] = ()
-    order: Literal["listed", "random"] = "listed"
     feedback: Literal["free", "fixed"] = "free"
-    pick_cost: Annotated[float, Field(ge=0, le=100)] | None = None
-    memory: MemoryAids = MemoryAids()
+    memory_aid: bool = True
     give_up_at: Annotated[int, Field(ge=0, le=1000)] | None = None
     points: PointsPlan | None = None
     mastery: _Count | None = None
@@ -128,8 +104,6 @@ class SeriesTerms(Part):
 
     @model_validator(mode="after")
     def _fits_together(self) -> SeriesTerms:
-        if self.feedback == "fixed" and self.pick_cost is not None:
-            raise ValueError("pick_cost: fixed feedback leaves nothing to pick")
         if self.guess == "mastery" and self.mastery is None:
             raise ValueError("guess: expected a number of successes for 'mastery', found none")
         return self
@@ -201,10 +175,7 @@ class Game:
         terms, n, spec = self.terms, self.episodes, self.board
         if terms.given:
             given = [board.codes(spec) for board in terms.given_boards()]
-            listed = np.arange(len(given))
-            shuffled = terms.order == "random"
-            turns = [rng.permutation(listed) if shuffled else listed for _ in range(n)]
-            return np.array([given[i] for i in np.concatenate(turns)[:n]])
+            return np.array([given[i % len(given)] for i in range(n)])
         return draw_boards(n, spec, rng=rng)
 
 

@@ -11,22 +11,38 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from gnomon.errors import GnomonError
 from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
-from gohr.game.outcomes import ACCEPTED, CLEARED, IN_PROGRESS, STALEMATE
+from gohr.game.outcomes import (
+    ACCEPTED,
+    CLEARED,
+    DENIED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IMMOVABLE,
+    IN_PROGRESS,
+    STALEMATE,
+)
 from gohr.people.mastery import attempts_to_master
 from gohr.people.series import Game
-from gohr.people.view import PlayView
 from gohr.playing import Replay, TrialInPlay, TrialLog, replay
 from gohr.rules.parser import parse
 
 #: How a board ended; empty while it is in progress.
 BoardEnd = Literal["", "cleared", "stalemate", "cut off", "given up", "mastered"]
+#: Replies to an attempt, as shown to people.
+OUTCOME_WORDS = {
+    ACCEPTED: "accepted",
+    EMPTY_CELL: "empty cell",
+    DENIED: "denied",
+    IMMOVABLE: "immovable",
+    EPISODE_OVER: "after the end",
+}
 #: Ends of a board that earn its points.
 _PAID = ("cleared", "stalemate", "mastered")
 
@@ -72,7 +88,7 @@ class ClientTimes:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt of a person: a row of the log with its times, or an accepted pick.
+    """An attempt of a person: a row of the log with its times.
 
     Parameters
     ----------
@@ -82,8 +98,8 @@ class Attempt:
         From 1 within its episode.
     cell : int
         1 to 36.
-    bucket : int or None
-        0 to 3; None for a pick, which names a piece only.
+    bucket : int
+        0 to 3.
     outcome : int
         The game's code: 0 accepted, 3 empty cell, 4 denied, 7 immovable.
     finish : int
@@ -99,7 +115,7 @@ class Attempt:
     episode: int
     number: int
     cell: int
-    bucket: int | None
+    bucket: int
     outcome: int
     finish: int
     reaction_s: float
@@ -108,13 +124,63 @@ class Attempt:
 
     @property
     def accepted(self) -> bool:
-        """Whether the piece left the board, or could have for a pick."""
+        """Whether the piece left the board."""
         return self.outcome == ACCEPTED
 
-    @property
-    def counts(self) -> bool:
-        """Whether it is a success or an error; an accepted pick is neither."""
-        return not (self.bucket is None and self.accepted)
+
+# Its docstring is the description in the schema of the interface: an example is at PlaySession.
+@dataclass(frozen=True, slots=True)
+class PlayView:
+    """All that a player may see: the board, the attempts so far, and the state of the game.
+
+    It contains neither the rule nor anything that only the rule could reveal: no permitted move, no
+    counter, no seed.
+
+    Parameters
+    ----------
+    rule : str
+        The name or alias.
+    state : {"playing", "board over", "ended"}
+    end : str
+        How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up`` or
+        ``mastered``; empty while it is in progress.
+    episode, episodes : int
+        Which board, from 1, and of how many.
+    pieces : tuple of mappings
+        ``cell, shape, color`` of the pieces that are left; with fixed feedback also ``movable``.
+    attempts : tuple of mappings
+        ``number, cell, shape, color, bucket, outcome`` on this board, the first one first.
+    errors, moves : int
+        Errors and accepted attempts so far.
+    streak : int
+        Accepted attempts in a row, up to now.
+    mastered : bool
+        Whether there were ten in a row at any time; false where a streak ends the series, which
+        ``end`` then indicates.
+    may : tuple of {"next", "give up"}
+        Other actions that are possible now.
+    points : mapping or None
+        If the plan has points: ``total`` of the series so far; ``board_least`` and ``board_most``,
+        which this board can still earn.
+    """
+
+    rule: str
+    state: Literal["playing", "board over", "ended"]
+    end: str
+    episode: int
+    episodes: int
+    pieces: tuple[dict[str, Any], ...]
+    attempts: tuple[dict[str, Any], ...]
+    errors: int
+    moves: int
+    streak: int
+    mastered: bool
+    may: tuple[Literal["next", "give up"], ...] = ()
+    points: dict[str, int] | None = None
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the view as JSON can hold it."""
+        return asdict(self)
 
 
 class PlaySession:
@@ -177,24 +243,23 @@ class PlaySession:
             parse(game.rule_text),
             horizon=game.horizon,
             board_spec=game.board,
-            reveal=self.is_fixed or game.terms.pick_cost is not None,
+            reveal=self.is_fixed,
             played=self._log_of_earlier_boards(),
         )
         for made in self.here():
-            self._make(made.number, made.cell, made.bucket)
+            self._trial.attempt(_action(made.cell, made.bucket))
 
     def _log_of_earlier_boards(self) -> TrialLog:
         n = self.episode
         earlier = [made for made in self.attempts if made.episode < n]
-        made = [attempt for attempt in earlier if attempt.counts]
         # A board without attempts was stuck as it was dealt.
         ends = dict.fromkeys(range(n), STALEMATE) | {each.episode: each.finish for each in earlier}
-        episodes = np.array([each.episode for each in made], dtype=np.int64)
+        episodes = np.array([each.episode for each in earlier], dtype=np.int64)
         return TrialLog(
             self._boards[:n],
             np.bincount(episodes, minlength=n),
-            np.array([_action(each.cell, each.bucket) for each in made], dtype=np.uint8),
-            np.array([each.outcome for each in made], dtype=np.int8),
+            np.array([_action(each.cell, each.bucket) for each in earlier], dtype=np.uint8),
+            np.array([each.outcome for each in earlier], dtype=np.int8),
             np.array(list(ends.values()), dtype=np.int8),
         )
 
@@ -225,21 +290,19 @@ class PlaySession:
         return self.n_boards, len(self.here()) + 1
 
     @property
-    def may(self) -> tuple[Literal["next", "give up", "pick"], ...]:
+    def may(self) -> tuple[Literal["next", "give up"], ...]:
         """Possible actions of the player besides moving pieces."""
         state, latest = self.state, self.game.terms.give_up_at
-        found: list[Literal["next", "give up", "pick"]] = ["next"] if state == "board over" else []
+        found: list[Literal["next", "give up"]] = ["next"] if state == "board over" else []
         between = state == "board over" and latest is not None and self.n_boards <= latest
         if state != "ended" and (latest is None or between):
             found.append("give up")
-        if state == "playing" and self.game.terms.pick_cost is not None:
-            found.append("pick")
         return tuple(found)
 
     @property
     def successes(self) -> list[bool]:
-        """Whether each attempt that counts was a success."""
-        return [attempt.accepted for attempt in self.attempts if attempt.counts]
+        """Whether each attempt was a success."""
+        return [attempt.accepted for attempt in self.attempts]
 
     @property
     def is_mastered(self) -> bool:
@@ -275,7 +338,7 @@ class PlaySession:
         return self.attempts[first:]
 
     def movable_cells(self) -> set[int]:
-        """Return the cells of the pieces that can be moved now, if the player may know or ask."""
+        """Return the cells of the pieces that can be moved now, if the player may know."""
         permitted = self._trial.observation.permitted
         if permitted is None or not self._is_open:
             return set()
@@ -290,14 +353,6 @@ class PlaySession:
             errors[attempt.episode] += not attempt.accepted
         return errors
 
-    def costs_by_board(self) -> list[float]:
-        """Return the cost of each board beyond its accepted moves; a pick has its own cost."""
-        costs, pick_cost = [0.0] * self.n_boards, self.game.terms.pick_cost or 0.0
-        for attempt in self.attempts:
-            is_pick = attempt.bucket is None
-            costs[attempt.episode] += pick_cost if is_pick else not attempt.accepted
-        return costs
-
     def points_by_board(self) -> list[int]:
         """Return the points of each board that was shown; 0 for one that is not over.
 
@@ -307,15 +362,11 @@ class PlaySession:
         if plan is None:
             return [0] * self.n_boards
         ends = [*(END_WORDS[code] for code in self._trial.finish[: self.episode]), self.end]
-        pairs = zip(ends, self.costs_by_board(), strict=True)
-        return [plan.points(cost) if end in _PAID else 0 for end, cost in pairs]
+        pairs = zip(ends, self.errors_by_board(), strict=True)
+        return [plan.points(errors) if end in _PAID else 0 for end, errors in pairs]
 
     def log(self, spec: BoardSpec | None = None) -> TrialLog:
         """Return the game as the log of a trial, one episode for each board that counts.
-
-        A learner makes no picks: an accepted one, which is neither success nor error, is left out;
-        a pick of a piece that cannot be moved is recorded as the attempt to put it into bucket 0,
-        which has the same reply.
 
         Parameters
         ----------
@@ -350,19 +401,19 @@ class PlaySession:
     def attempt(
         self,
         cell: int,
-        bucket: int | None,
+        bucket: int,
         *,
         now: float | None = None,
         client: ClientTimes | None = None,
     ) -> Attempt:
-        """Try to move the piece in a cell into a bucket, or pick it.
+        """Try to move the piece in a cell into a bucket.
 
         Parameters
         ----------
         cell : int
             1 to 36.
-        bucket : int or None
-            0 to 3; None for a pick.
+        bucket : int
+            0 to 3.
         now : float, optional
             Seconds since 1970.
         client : ClientTimes, optional
@@ -377,14 +428,12 @@ class PlaySession:
             raise PlayError(f"expected a board in play, found one that is {self.end}")
         if not 1 <= cell <= N_CELLS:
             raise PlayError(f"cell: expected 1 to {N_CELLS}, found {cell}")
-        if bucket is None and self.game.terms.pick_cost is None:
-            raise PlayError("expected a bucket: pieces cannot be picked here")
-        if bucket is not None and not 0 <= bucket < N_BUCKETS:
+        if not 0 <= bucket < N_BUCKETS:
             raise PlayError(f"bucket: expected 0 to {N_BUCKETS - 1}, found {bucket}")
         if self.is_fixed and cell not in self.movable_cells():
             raise PlayError("expected a piece that can be moved now; this one is crossed out")
         number = len(self.here()) + 1
-        outcome = self._make(number, cell, bucket)
+        outcome = self._trial.attempt(_action(cell, bucket)).outcome
         finish = IN_PROGRESS if self._is_open else self._trial.finish[self.episode]
         at = time.time() if now is None else now
         reaction_s = max(0.0, at - self._seen_at)
@@ -392,15 +441,6 @@ class PlaySession:
         self.attempts.append(made)
         self._seen_at = at
         return made
-
-    def _make(self, number: int, cell: int, bucket: int | None) -> int:
-        """Make an attempt or a pick; a pick of a piece that can be moved changes nothing."""
-        outcome = ACCEPTED
-        if bucket is not None or cell not in self.movable_cells():
-            outcome = self._trial.attempt(_action(cell, bucket)).outcome
-        if number >= self.game.horizon and self._is_open:
-            self._trial.cut_off()
-        return outcome
 
     def next_board(self, *, now: float | None = None) -> None:
         """Show the next board.
@@ -431,9 +471,45 @@ class PlaySession:
 
     def view(self) -> PlayView:
         """Return all that the player may see now."""
-        return PlayView.of(self)
+        good, errors, terms, points = self.successes, self.errors_by_board(), self.game.terms, None
+        pieces = {
+            piece.pos: {"cell": piece.pos, "shape": piece.shape, "color": piece.color}
+            for piece in self.board(self.episode).pieces
+        }
+        gone = {made.cell for made in self.here() if made.accepted}
+        movable = self.movable_cells()
+        if terms.points is not None:
+            points = {
+                "total": sum(self.points_by_board()),
+                "board_least": terms.points.points(math.inf),
+                "board_most": terms.points.points(errors[self.episode]),
+            }
+        return PlayView(
+            rule=self.game.rule_name,
+            state=self.state,
+            end=self.end,
+            episode=self.n_boards,
+            episodes=self.game.episodes,
+            pieces=tuple(
+                piece | ({"movable": cell in movable} if self.is_fixed else {})
+                for cell, piece in pieces.items()
+                if cell not in gone
+            ),
+            attempts=tuple(
+                {"number": made.number}
+                | pieces.get(made.cell, {"cell": made.cell, "shape": None, "color": None})
+                | {"bucket": made.bucket, "outcome": OUTCOME_WORDS[made.outcome]}
+                for made in self.here()
+            ),
+            errors=sum(errors),
+            moves=sum(good),
+            streak=next((i for i, each in enumerate(reversed(good)) if not each), len(good)),
+            mastered=terms.mastery is None and math.isfinite(attempts_to_master(good)),
+            may=self.may,
+            points=points,
+        )
 
 
-def _action(cell: int, bucket: int | None) -> int:
+def _action(cell: int, bucket: int) -> int:
     """Return an attempt as the log has it."""
-    return N_BUCKETS * (cell - 1) + (bucket or 0)
+    return N_BUCKETS * (cell - 1) + bucket

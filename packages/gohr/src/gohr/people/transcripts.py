@@ -103,14 +103,13 @@ def _rows_of_attempts(game: PlayedGame) -> Iterator[Sequence[Any]]:
         pieces = {piece.pos: piece for piece in game.session.board(episode).pieces}
         left = len(pieces)
         for number, made in enumerate(attempts):
-            piece, bucket = pieces[made.cell], made.bucket
-            left -= made.accepted and bucket is not None
-            place = ("", "", "") if bucket is None else (bucket, *BUCKET_PLACES[bucket])
+            piece = pieces[made.cell]
+            left -= made.accepted
             yield (
                 *(game.player, game.rule_list, game.series, game.rule, episode, names[episode]),
                 *(number, _moment(made.at), 0, f"{made.reaction_s:.3f}"),
                 *(f"{piece.color}_{piece.shape}", piece.id, piece.y, piece.x),
-                *(*place, made.outcome, left),
+                *(made.bucket, *BUCKET_PLACES[made.bucket], made.outcome, left),
             )
 
 

@@ -96,16 +96,15 @@
   };
   const playing = () => view.state === "playing";
   const remembers = () => memory !== null && memory.checked;
-  const aids = page.memory;
+  /** The pieces that were moved, in this order. */
+  const removed = () => view.attempts.filter((attempt) => attempt.outcome === "accepted");
 
   function draw() {
     // A piece that is being dragged stays where the finger is: the pointer would let it go.
     for (const child of [...board.children]) if (!drag || child !== drag.piece) child.remove();
     board.classList.toggle("letters", letters.checked);
     for (let cell = 1; cell <= 36; cell++) board.append(element("div", "cell " + spot(cell)));
-    if (remembers() && aids.cells !== "nothing") {
-      for (const piece of view.removed) board.append(ghostOf(piece));
-    }
+    if (remembers()) removed().forEach((piece, i) => board.append(ghostOf(piece, i + 1)));
     const cells = view.pieces.map((piece) => piece.cell);
     if (!cells.includes(current)) current = cells.length ? cells[0] : null;
     for (const piece of view.pieces) {
@@ -117,13 +116,12 @@
     drawMoves();
   }
 
-  /** What stays on the cell of a piece that was moved: its shadow with a number, or a tick. */
-  function ghostOf(piece) {
+  /** What stays on the cell of a piece that was moved: its shadow with a number. */
+  function ghostOf(piece, number) {
     const ghost = element("div", "ghost " + spot(piece.cell), { "aria-hidden": "true" });
-    const order = element("span", aids.cells === "order" ? "order" : "tick");
-    order.textContent = aids.cells === "order" ? piece.order : "✓";
-    if (aids.cells === "order") ghost.append(picture(piece));
-    ghost.append(order);
+    const order = element("span", "order");
+    order.textContent = number;
+    ghost.append(picture(piece), order);
     return ghost;
   }
 
@@ -151,10 +149,9 @@
     button.disabled = !playing();
     if (remembers()) {
       const stack = element("span", "stack", { "aria-hidden": "true" });
-      const here = view.removed.filter((one) => one.bucket === bucket);
-      for (const piece of aids.stack ? here.slice(-aids.stack) : []) {
+      for (const piece of removed().filter((one) => one.bucket === bucket).slice(-3)) {
         const one = element("span", "");
-        one.append(picture(piece), aids.numbers ? String(piece.order) : "");
+        one.append(picture(piece));
         stack.append(one);
       }
       button.append(stack);
@@ -199,8 +196,7 @@
       arrow.textContent = " → ";
       const to = element("span", "hidden-text");
       to.textContent = texts.to_bucket + " ";
-      what.append(words(attempt));
-      if (attempt.bucket !== null) what.append(arrow, to, String(attempt.bucket));
+      what.append(words(attempt), arrow, to, String(attempt.bucket));
       const reply = element("span", "reply");
       reply.textContent = texts["reply_" + attempt.outcome] || texts.reply_denied;
       item.append(number, picture(attempt, "icon"), what, reply);
@@ -244,7 +240,7 @@
     }
   }
 
-  /** Try a piece in a bucket, or pick it; what is tried meanwhile waits for its turn. */
+  /** Try a piece in a bucket; what is tried meanwhile waits for its turn. */
   function attempt(cell, bucket, byKey = false) {
     if (!playing()) return;
     queue.push({ cell, bucket, byKey, start: current, at: performance.now(), touched: clock.touched });
@@ -306,7 +302,6 @@
     const more = [end, found].filter(Boolean).map((text) => " " + text).join("");
     const values = { piece: what, bucket: made.bucket };
     if (made.outcome === "accepted") tell(say("goes_into", values) + more, "yes", texts.yes);
-    else if (made.outcome === "movable") tell(say("picked", values) + more, "", texts.can_move);
     else if (made.outcome === "denied") tell(say("not_into", values) + more, "no", texts.no);
     else tell(say("cannot_now", values) + more, "no", texts.not_now);
   }
@@ -412,8 +407,7 @@
     const bucket = event.type === "pointerup" ? bucketUnder(event.clientX, event.clientY) : null;
     const cell = Number(piece.dataset.cell);
     if (bucket) attempt(cell, Number(bucket.dataset.bucket));
-    else if (event.type === "pointerup" && view.may.includes("pick")) attempt(cell, null);
-    if (!bucket) putBack(cell);
+    else putBack(cell);
   };
   board.addEventListener("pointerup", release);
   board.addEventListener("pointercancel", release);
@@ -475,8 +469,6 @@
       event.preventDefault();
       if (piece?.classList.contains("blocked")) tell(texts.blocked);
       else attempt(piece ? Number(piece.dataset.cell) : chosen, Number(event.key), true);
-    } else if (event.key.toLowerCase() === "p" && piece && view.may.includes("pick")) {
-      attempt(Number(piece.dataset.cell), null, true);
     } else if (ARROWS[event.key] && piece) {
       event.preventDefault();
       goTo(towards(Number(piece.dataset.cell), ARROWS[event.key]));

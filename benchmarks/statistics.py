@@ -21,9 +21,9 @@ import numpy as np
 
 from benchmarks.record import Measurement, best_seconds, processor_seconds
 from gnomon.scores import ScoreTable, write_scores
-from gnomon.stats import Resamples, estimate, metric_named
+from gnomon.stats import Strata, estimate, metric_named
 from gnomon.stats import profile as profiles_of
-from gnomon.stats.bootstrap import draw_key
+from gnomon.stats.bootstrap import draw_key, replicates
 from gnomon.stats.improvement import resampled_improvement
 
 N_ALGORITHMS, N_TASKS, N_RUNS = 5, 26, 10
@@ -196,10 +196,11 @@ def _growth() -> Iterator[Measurement]:
         (100, 260, 400),
         (1000, 1000, 20),
     ):
-        scores, key = _scores(n_runs, n_tasks), draw_key(np.random.default_rng(0))
+        scores = _scores(n_runs, n_tasks)
+        strata, key = Strata.from_matrix(scores), draw_key(np.random.default_rng(0))
 
-        def work(scores: np.ndarray = scores, n: int = n_resamples, key: np.uint64 = key) -> None:
-            Resamples(scores, n_resamples=n, key=key).of(metric_named("iqm"))
+        def work(strata: Strata = strata, n: int = n_resamples, key: np.uint64 = key) -> None:
+            replicates([strata], [metric_named("iqm")], n_resamples=n, key=key)
 
         work()
         cost = best_seconds(work, 3) / (n_runs * n_tasks * n_resamples) * 1e9

@@ -1,95 +1,65 @@
+"""The percentile interval: theory, SciPy, slow resamples by hand, coverage, infinite scores."""
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats import METRICS, Resamples, Strata, metric_named
-from strategies_scores import ragged_runs
+from gnomon.scores import ScoreTable
+from gnomon.stats import METRICS, Metric, compare, estimate, metric_named
+
+pytestmark = pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 
 
-def slow_aggregates(samples, n_scores, gamma=1.0):
-    """Mean, median, interquartile mean and gap, from sorted lists of weighted scores."""
-    means = sorted(sum(x) / len(x) for x in samples)
-    middle = len(means) // 2
-    median = means[middle] if len(means) % 2 else (means[middle - 1] + means[middle]) / 2
-    weighted = sorted((v, n_scores / len(samples) / len(x)) for x in samples for v in x)
-    cut, seen, total, mass = n_scores // 4, 0.0, 0.0, 0.0
-    for value, weight in weighted:
-        kept = max(0.0, min(seen + weight, n_scores - cut) - max(seen, cut))
-        total, mass, seen = total + kept * value, mass + kept, seen + weight
-    gap = np.mean([np.mean([max(gamma - v, 0) for v in x]) for x in samples])
-    return np.mean(means), median, total / mass, gap
+def percentile(x, metric="mean", **options):
+    x = np.asarray(x, dtype=float)
+    table = ScoreTable.from_arrays({"a": x if x.ndim > 1 else x[:, None]})
+    return estimate(table, metric, method="percentile", **options)[0]
 
 
-def replicates_of(name, x, **options):
-    return Resamples(x, **options).of(metric_named(name))
-
-
-@settings(max_examples=50, deadline=None)
-@given(ragged_runs(), st.integers(0, 2**64 - 1), st.booleans())
-def test_resamples_are_runs_of_each_task(runs, key, draw_tasks):
-    """The metrics of what is drawn, by a slow loop; whole tasks where tasks are drawn too."""
-    strata = Strata.from_runs(runs)
-    resamples = Resamples(strata, n_resamples=5, key=np.uint64(key), draw_tasks=draw_tasks)
-    for drawn, weights in zip(resamples.drawn(), np.vstack([*resamples.weights()]), strict=True):
-        for x, own in zip(drawn.per_task(), runs, strict=True):
-            assert any(x.size == y.size and set(x) <= set(y) for y in runs)
-            assert draw_tasks or set(x) <= set(own)
-        found = [metric_named(name).value(drawn) for name in METRICS]
-        expected = slow_aggregates(drawn.per_task(), drawn.n_scores)
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-7)
-        assert weights.sum() == pytest.approx(1.0)
-        assert weights @ strata.values == pytest.approx(expected[0], abs=1e-7)
+def ragged(counts, rng):
+    x = np.full((max(counts), len(counts)), np.nan)
+    for t, n in enumerate(counts):
+        x[:n, t] = rng.normal(t / 3, 1, n)
+    return x
 
 
 @pytest.mark.parametrize("counts", [(10, 10, 10, 10, 10), (2, 9, 40, 3, 5)])
-def test_fast_replicates_have_the_distribution_of_slow_ones(counts):
-    """Quantiles of counted resamples and of drawn ones, by a Kolmogorov-Smirnov test."""
-    draws = np.random.default_rng(0)
-    strata = Strata.from_runs([draws.normal(t / 3, 1, n) for t, n in enumerate(counts)])
-    metrics = [metric_named(name) for name in METRICS]
-    slow = list(Resamples(strata, n_resamples=3000, key=np.uint64(1)).drawn())
-    fast = Resamples(strata, n_resamples=3000, key=np.uint64(2))
-    for metric in metrics:
-        drawn = [metric.value(one) for one in slow]
-        assert stats.ks_2samp(fast.of(metric).round(9), np.round(drawn, 9)).pvalue > 1e-3
+@pytest.mark.parametrize("metric", METRICS)
+def test_counted_resamples_are_like_drawn_ones(counts, metric):
+    """A metric by name is computed from counts of runs, a metric of one's own from draws."""
+    x, own = ragged(counts, np.random.default_rng(0)), Metric("own", metric_named(metric).value)
+    for level in (0.5, 0.95):
+        fast, slow = (percentile(x, of, n_resamples=6_000, level=level) for of in (metric, own))
+        width = fast.high - fast.low
+        assert (slow.low, slow.high) == pytest.approx((fast.low, fast.high), abs=0.08 * width)
+
+
+def test_tasks_are_drawn_too_with_their_runs():
+    """Of tasks without noise the resampled mean is that of tasks drawn with replacement."""
+    means = np.random.default_rng(2).normal(size=9)
+    found = percentile(np.tile(means, (3, 1)), resampling="runs_and_tasks", n_resamples=20_000)
+    draws = np.random.default_rng(3).choice(means, (20_000, 9)).mean(axis=1)
+    assert (found.low, found.high) == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.03)
+    x = ragged((2, 3, 4, 2, 3, 5), np.random.default_rng(4))
+    uneven = percentile(x, resampling="runs_and_tasks", n_resamples=500)
+    assert uneven.low < uneven.value < uneven.high
 
 
 def test_interval_of_a_mean_is_scipys():
-    x = np.random.default_rng(1).gamma(2.0, size=12)
-    n = 40_000
-    replicates = replicates_of("mean", x, n_resamples=n, key=2)
-    low, high = np.quantile(replicates, [0.025, 0.975])
+    x, n = np.random.default_rng(1).gamma(2.0, size=12), 40_000
+    found = percentile(x, n_resamples=n)
     scipys = stats.bootstrap(
         (x,), np.mean, n_resamples=n, method="percentile", rng=np.random.default_rng(3)
     ).confidence_interval
-    assert (low, high) == pytest.approx(scipys, rel=0.02)
-
-
-def test_moments_of_the_resampled_mean():
-    """Theory: the variance of a resampled mean is the population variance over n, per task."""
-    runs = [np.array([0.0, 1.0, 5.0]), np.array([2.0, 2.0, 3.0, 9.0])]
-    replicates = replicates_of(
-        "mean",
-        Strata.from_runs(runs),
-        n_resamples=100_000,
-        key=0,
-    )
-    variance = sum(x.var() / x.size for x in runs) / 4
-    assert replicates.mean() == pytest.approx(np.mean([2.0, 4.0]), abs=5 * (variance / 1e5) ** 0.5)
-    assert replicates.var() == pytest.approx(variance, rel=0.03)
+    assert (found.low, found.high) == pytest.approx(scipys, rel=0.02)
 
 
 def test_coverage_of_a_sample_that_is_large():
     """At 60 runs the percentile interval of a normal mean covers close to its nominal level."""
-    rng = np.random.default_rng(5)
-    n_tables, hits = 400, 0
-    for key in range(n_tables):
-        x = rng.normal(size=(60, 2))
-        replicates = replicates_of("mean", x, n_resamples=999, key=key)
-        low, high = np.quantile(replicates, [0.05, 0.95])
-        hits += bool(low <= 0.0 <= high)
+    rng, n_tables, hits = np.random.default_rng(5), 400, 0
+    for _ in range(n_tables):
+        found = percentile(rng.normal(size=(60, 2)), n_resamples=999, level=0.9)
+        hits += found.low <= 0.0 <= found.high
     assert stats.binomtest(hits, n_tables, 0.9).pvalue > 0.01
 
 
@@ -97,13 +67,19 @@ def test_infinite_scores_pass_where_they_are_cut():
     """Of 64 scores 16 are infinite: as many as are cut, so that half of the resamples are too."""
     x = np.random.default_rng(0).normal(size=(8, 8))
     x[:4, :4] = np.inf
-    found = replicates_of("iqm", x, n_resamples=200, key=np.uint64(9))
-    assert 40 < np.isinf(found).sum() < 160
-    assert not np.isnan(found).any()
+    rows = [
+        {"algorithm": "a", "task": f"t{t}", "run": r, "score": s, "censored": bool(np.isinf(s))}
+        for (r, t), s in np.ndenumerate(x)
+    ]
+    table = ScoreTable.from_records(rows)
+    (found,) = estimate(table, "iqm", method="percentile", n_resamples=200)
+    assert np.isfinite([found.value, found.low]).all()
+    assert found.high == np.inf
 
 
-def test_algorithms_with_one_key_are_drawn_in_pairs():
+def test_pairs_are_drawn_together():
     x = np.random.default_rng(0).normal(size=(4, 5))
-    a, b = (Resamples(y, n_resamples=20, key=np.uint64(3)) for y in (x, x + 10.0))
-    difference = b.of(metric_named("median")) - a.of(metric_named("median"))
-    np.testing.assert_allclose(difference, 10.0)
+    table = ScoreTable.from_arrays({"a": x, "b": x + np.array([1.0, 2.0, 3.0, 4.0, 5.0])})
+    (one,) = compare(table, "b", "a", "mean", paired=True, method="percentile", n_resamples=50)
+    assert one.value == pytest.approx(3.0)
+    assert np.isnan(one.low)  # the differences of pairs do not vary

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from gnomon.stats import cluster_error
+from gnomon.scores import ScoreTable
+from gnomon.stats import estimate
+
+pytestmark = pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 
 
 def clustered(sizes, correlation, rng):
@@ -18,6 +21,16 @@ def clustered(sizes, correlation, rng):
     return math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own, codes
 
 
+def mean_of(x, codes):
+    rows = {"algorithm": ["a"] * x.size, "task": [f"q{i}" for i in range(x.size)]}
+    rows |= {"score": x, "doc": [f"d{c}" for c in codes]}
+    return estimate(ScoreTable.from_frame(rows, units="items", cluster="doc"))[0]
+
+
+def half_width(variance, df):
+    return scipy_stats.t.ppf(0.975, df) * math.sqrt(variance)
+
+
 def test_equal_clusters_are_those_of_statsmodels():
     """Of equal clusters CR2 is CR1, which statsmodels has; of others it is not."""
     ols = pytest.importorskip("statsmodels.api")
@@ -25,9 +38,10 @@ def test_equal_clusters_are_those_of_statsmodels():
     for sizes in ((4,) * 6, (10,) * 30):
         x, codes = clustered(sizes, 0.3, rng)
         fit = ols.OLS(x, np.ones(x.size)).fit(cov_type="cluster", cov_kwds={"groups": codes})
-        variance, df = cluster_error(x, codes)
-        assert variance == pytest.approx(fit.bse[0] ** 2, rel=1e-9)
-        assert df == pytest.approx(len(sizes) - 1)
+        found = mean_of(x, codes)
+        assert found.standard_error == pytest.approx(fit.bse[0], rel=1e-9)
+        half = half_width(fit.bse[0] ** 2, len(sizes) - 1)
+        assert found.high - found.value == pytest.approx(half)
 
 
 def by_matrices(x, codes):
@@ -53,19 +67,10 @@ def test_any_clusters_are_those_of_the_matrices():
     rng = np.random.default_rng(3)
     for sizes in ((1, 7, 3, 12, 2), (20, 1, 1, 1, 1, 1), (5, 5), (1,) * 9):
         x, codes = clustered(sizes, 0.2, rng)
-        assert cluster_error(x, codes) == pytest.approx(by_matrices(x, codes), rel=1e-9), sizes
-
-
-def test_clusters_of_one_item_are_independent_items():
-    x = np.random.default_rng(4).normal(size=40)
-    variance, df = cluster_error(x, np.arange(40))
-    assert variance == pytest.approx(x.var(ddof=1) / 40)
-    assert df == pytest.approx(39)
-
-
-def test_one_cluster_is_refused():
-    with pytest.raises(ValueError, match="two clusters or more"):
-        cluster_error([1.0, 2.0], ["a", "a"])
+        variance, df = by_matrices(x, codes)
+        found = mean_of(x, codes)
+        assert found.standard_error == pytest.approx(math.sqrt(variance), rel=1e-9), sizes
+        assert found.high - found.value == pytest.approx(half_width(variance, df), rel=1e-7)
 
 
 @pytest.mark.full
@@ -76,12 +81,9 @@ def test_one_cluster_is_refused():
 )
 def test_coverage_with_few_and_unequal_clusters(sizes):
     rng = np.random.default_rng(5)
-    held, n = 0, 2_000
-    correlation = 0.2
+    held, n = 0, 500
     for _ in range(n):
-        x, codes = clustered(sizes, correlation, rng)
-        variance, df = cluster_error(x, codes)
-        half = scipy_stats.t.ppf(0.975, df) * math.sqrt(variance)
-        held += abs(x.mean()) <= half
+        found = mean_of(*clustered(sizes, 0.2, rng))
+        held += found.low <= 0.0 <= found.high
     assert scipy_stats.binomtest(held, n, 0.93, "less").pvalue > 0.01
     assert scipy_stats.binomtest(held, n, 0.985, "greater").pvalue > 0.01

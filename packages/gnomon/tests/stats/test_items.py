@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy import optimize
 from scipy import stats as scipy_stats
 
 from gnomon import compare, estimate, plan, rank, read_scores
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
-from gnomon.stats import cluster_error, mcnemar, tango
+from gnomon.stats import mcnemar, tango
 
 EVALS = Path(__file__).parents[4] / ".." / "shared" / "data" / "evals"
 published = pytest.mark.skipif(
@@ -84,11 +85,17 @@ def test_clusters_make_it_cluster_robust():
     (one,) = compare(scores, "a", "b", cluster="topic")
     difference = scores_of(scores, "a") - scores_of(scores, "b")
     topics = dict(scores.to_polars().select("task", "topic").iter_rows())
-    variance, df = cluster_error(difference, [topics[t] for t in scores.tasks])
+    rows = {"algorithm": ["d"] * 60, "task": scores.tasks, "score": 2.0 * difference}
+    rows["topic"] = [topics[t] for t in scores.tasks]
+    (doubled,) = estimate(ScoreTable.from_frame(rows, units="items", cluster="topic"))
     assert one.method == "cluster_t"
     assert one.n_clusters == 8
-    error = (one.high - one.value) / scipy_stats.t.ppf(0.975, df)
-    assert error**2 > variance
+    # The same clusters without the items that are added for scores between 0 and 1.
+    assert doubled.method == "cluster_t"
+    t = (doubled.high - doubled.value) / doubled.standard_error
+    error = (one.high - one.value) / t
+    assert error > doubled.standard_error / 2.0
+    df = optimize.brentq(lambda df: scipy_stats.t.ppf(0.975, df) - t, 1.0, 100.0)
     assert one.p_value == pytest.approx(2.0 * scipy_stats.t.sf(abs(one.value) / error, df))
     assert one.high - one.value == pytest.approx(one.value - one.low)
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
-from gnomon.stats.bootstrap import Resamples, draw_key, quantiles
+from gnomon.stats.bootstrap import draw_key, quantiles, replicates
 from gnomon.stats.improvement import probability_of_improvement as improvement_of_strata
 from gnomon.stats.improvement import resampled_improvement
 from gnomon.stats.metrics import metric_named
@@ -88,7 +88,8 @@ class ResampledScores:
 
     def of(self, metric: str, **options: Any) -> FloatArray:
         """Return a metric of every resample."""
-        return Resamples(self.strata(), **self.draws).of(metric_named(metric, **options))
+        wanted = [metric_named(metric, **options)]
+        return np.asarray(replicates([self.strata()], wanted, **self.draws)[0, 0])
 
     def profiles(self, tau: FloatArray, kind: ScoreKind) -> FloatArray:
         """Return the profile of every resample, shape (thresholds, resamples)."""

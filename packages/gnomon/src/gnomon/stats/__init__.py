@@ -18,12 +18,10 @@ How many runs does it take?
     :func:`plan` gives the power of studies with other numbers of runs.
 Models on the same items?
     Of a table of items (``units="items"``) the same verbs give paired differences, Wilson's
-    intervals, cluster-robust errors and ``pass@K``. The formulas by themselves: :func:`wilson`,
-    :func:`clopper_pearson`, :func:`tango`, :func:`mcnemar`, :func:`cluster_error`,
-    :func:`pass_at`, :func:`pass_hat`, :class:`ConfidenceSequence`.
+    intervals, cluster-robust errors and ``pass@K``. Formulas by themselves: :func:`wilson`,
+    :func:`tango`, :func:`mcnemar`, :func:`mann_whitney`, :func:`holm`.
 What it is made of
-    arrays of shape (runs, tasks) or :class:`Strata`; metrics by name (:func:`metric_named`);
-    :class:`Resamples`.
+    arrays of shape (runs, tasks) or :class:`Strata`; metrics by name (:func:`metric_named`).
 """
 
 import lazy_loader as _lazy

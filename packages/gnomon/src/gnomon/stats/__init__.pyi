@@ -1,10 +1,7 @@
-from .bootstrap import Resamples as Resamples
 from .bootstrap import median_curve as median_curve
 from .bootstrap import median_interval as median_interval
-from .claims import ClaimCheck as ClaimCheck
 from .claims import ClaimChecks as ClaimChecks
 from .claims import check_claim as check_claim
-from .clusters import cluster_error as cluster_error
 from .comparison import Comparison as Comparison
 from .comparison import Comparisons as Comparisons
 from .comparison import compare as compare
@@ -22,11 +19,7 @@ from .planning import Plan as Plan
 from .planning import plan as plan
 from .profiles import Profiles as Profiles
 from .profiles import profile as profile
-from .proportions import clopper_pearson as clopper_pearson
-from .proportions import effective_wilson as effective_wilson
 from .proportions import mcnemar as mcnemar
-from .proportions import pass_at as pass_at
-from .proportions import pass_hat as pass_hat
 from .proportions import tango as tango
 from .proportions import wilson as wilson
 from .rank_tests import PairwiseTest as PairwiseTest
@@ -34,16 +27,13 @@ from .rank_tests import holm as holm
 from .rank_tests import mann_whitney as mann_whitney
 from .rank_tests import mann_whitney_table as mann_whitney_table
 from .samples import Strata as Strata
-from .sequential import ConfidenceSequence as ConfidenceSequence
 from .summary_statistics import stand_in_runs as stand_in_runs
 
 __all__ = [
     "METRICS",
-    "ClaimCheck",
     "ClaimChecks",
     "Comparison",
     "Comparisons",
-    "ConfidenceSequence",
     "Curves",
     "Estimate",
     "Estimates",
@@ -51,14 +41,10 @@ __all__ = [
     "PairwiseTest",
     "Plan",
     "Profiles",
-    "Resamples",
     "Strata",
     "check_claim",
-    "clopper_pearson",
-    "cluster_error",
     "compare",
     "curves",
-    "effective_wilson",
     "estimate",
     "holm",
     "mann_whitney",
@@ -67,8 +53,6 @@ __all__ = [
     "median_curve",
     "median_interval",
     "metric_named",
-    "pass_at",
-    "pass_hat",
     "plan",
     "probability_of_improvement",
     "profile",

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray
 from gnomon.stats.metrics import Metric, median
-from gnomon.stats.samples import Strata, as_strata
+from gnomon.stats.samples import Strata
 
 #: Resamples, and numbers, that are worked on together, so that they stay in the processor's cache.
 BLOCK, BLOCK_SIZE = 2048, 1 << 19
@@ -41,53 +41,13 @@ def draw_key(rng: np.random.Generator) -> np.uint64:
 
 
 class Resamples:
-    """Resamples of the scores of one algorithm.
-
-    Algorithms with equal numbers of runs and the same key are resampled in pairs: the same run
-    indices in every task.
-
-    Parameters
-    ----------
-    scores : array_like of shape (runs, tasks), or Strata
-    n_resamples : int
-        Number of resamples.
-    key : int
-        Seed of the draws.
-    draw_tasks : bool
-        Whether tasks are drawn with replacement too, for a statement about tasks not tried.
-
-    Examples
-    --------
-    >>> from gnomon.stats import metric_named
-    >>> resamples = Resamples([[1.0, 5.0], [2.0, 7.0]], n_resamples=1000, key=0)
-    >>> np.unique(resamples.of(metric_named("mean")))
-    array([3.  , 3.25, 3.5 , 3.75, 4.  , 4.25, 4.5 ])
-    """
+    """Resamples of the scores of one algorithm; the same runs for equal numbers of runs and key."""
 
     def __init__(
-        self,
-        scores: Strata | npt.ArrayLike,
-        *,
-        n_resamples: int,
-        key: np.uint64 | int,
-        draw_tasks: bool = False,
+        self, strata: Strata, *, n_resamples: int, key: np.uint64, draw_tasks: bool = False
     ) -> None:
-        self.strata = as_strata(scores)
-        self.n_resamples, self.key, self.draw_tasks = n_resamples, np.uint64(key), draw_tasks
-
-    def of(self, metric: Metric) -> FloatArray:
-        """Return the metric of every resample, shape (n_resamples,)."""
-        how: dict[str, Any] = {"n_resamples": self.n_resamples, "key": self.key}
-        found = replicates([self.strata], [metric], draw_tasks=self.draw_tasks, **how)
-        return np.asarray(found[0, 0])
-
-    def drawn(self) -> Iterator[Strata]:
-        """Yield the resamples themselves."""
-        strata = self.strata
-        for slots, picks in self._picks():
-            for chosen, tasks in zip(picks, slots, strict=True):
-                starts = np.concatenate([[0], np.cumsum(strata.counts[tasks])])
-                yield Strata(strata.values[chosen[chosen >= 0]], starts)
+        self.strata, self.n_resamples = strata, n_resamples
+        self.key, self.draw_tasks = key, draw_tasks
 
     def weights(self) -> Iterator[FloatArray]:
         """Yield the weights of the scores in blocks of resamples, (resamples, scores), sum 1."""
@@ -127,9 +87,13 @@ class Resamples:
     def values_of(self, metric: Metric) -> FloatArray:
         """Return the metric of every resample by calling it on batches of them."""
         strata, found = self.strata, []
-        if self.draw_tasks and not isinstance(strata.n_runs, int):
-            return np.array([metric.value(drawn) for drawn in self.drawn()])
-        for _, picks in self._picks():
+        for slots, picks in self._picks():
+            if self.draw_tasks and not isinstance(strata.n_runs, int):
+                for chosen, tasks in zip(picks, slots, strict=True):
+                    starts = np.concatenate([[0], np.cumsum(strata.counts[tasks])])
+                    drawn = Strata(strata.values[chosen[chosen >= 0]], starts)
+                    found.append(np.atleast_1d(metric.value(drawn)))
+                continue
             batch = strata.values[picks.reshape(len(picks), -1)[:, picks[0].ravel() >= 0]]
             found.append(metric.values(Strata(batch, strata.starts)))
         return np.concatenate(found)

@@ -77,44 +77,6 @@ class Clusters:
         return np.asarray((self.sums(values) - sizes * mean) / np.sqrt(1.0 - w))
 
 
-def cluster_error(values: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[float, float]:
-    """Return the cluster-robust variance of a mean over items (CR2), and its degrees of freedom.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (items,)
-        Finite scores.
-    labels : array_like, shape (items,)
-        The cluster of each item, at least two different ones.
-
-    Returns
-    -------
-    variance, df : float
-        Degrees of freedom are Satterthwaite's, at least 1.
-
-    Raises
-    ------
-    ValueError
-        There is one cluster only.
-
-    References
-    ----------
-    Bell and McCaffrey (2002), Survey Methodology 28:169. Imbens and Kolesár (2016), Review of
-    Economics and Statistics 98:701.
-
-    Examples
-    --------
-    >>> variance, df = cluster_error([1.0, 1.0, 0.0, 0.0, 1.0, 0.0], list("aabbcc"))
-    >>> print(f"{variance:.4f} {df:.1f}")
-    0.0833 2.0
-    """
-    x, clusters = np.asarray(values, dtype=np.float64), Clusters.of(labels)
-    if len(clusters) < 2:
-        raise ValueError("expected two clusters or more, found one")
-    sums = clusters.residual_sums(x)
-    return float(sums @ sums) / x.size**2, clusters.df
-
-
 @dataclass(frozen=True, slots=True)
 class VarianceComponents:
     """Variances of one value: between clusters, between items of a cluster, between epochs.

@@ -373,8 +373,8 @@ def average_score_profile(
 
 
 def resampled_profiles(
-    scores: Strata | npt.ArrayLike,
-    tau: npt.ArrayLike,
+    strata: Strata,
+    tau: FloatArray,
     kind: ScoreKind,
     *,
     higher_is_better: bool = True,
@@ -383,11 +383,10 @@ def resampled_profiles(
     draw_tasks: bool = False,
 ) -> FloatArray:
     """Return the profile of every resample, shape (n_resamples, thresholds)."""
-    strata, edges = as_strata(scores), np.asarray(tau, dtype=np.float64)
     resamples = Resamples(strata, n_resamples=n_resamples, key=key, draw_tasks=draw_tasks)
 
     def beyond(values: FloatArray) -> npt.NDArray[np.bool_]:
-        return values > edges if higher_is_better else values < edges
+        return values > tau if higher_is_better else values < tau
 
     if kind == "average_score":
         means = np.concatenate(list(resamples.task_means()))

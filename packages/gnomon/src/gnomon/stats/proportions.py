@@ -58,7 +58,9 @@ def wilson(
     >>> print(f"{low:.3f} {high:.3f}")
     0.219 0.613
     """
-    x, n = _counts(successes, n)
+    x, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    if np.any((x < 0.0) | (x > n)):
+        raise ValueError("expected numbers of successes between 0 and the number of observations")
     p = x / n
     c = np.asarray(normal_quantile(level) if critical is None else critical)
     square = np.square(c) / n
@@ -66,47 +68,6 @@ def wilson(
     half = c * np.sqrt(p * (1.0 - p) / n + square / (4.0 * n))
     ends = (center - half) / (1.0 + square), (center + half) / (1.0 + square)
     return np.clip(ends[0], 0.0, p), np.clip(ends[1], p, 1.0)
-
-
-def clopper_pearson(
-    successes: npt.ArrayLike, n: npt.ArrayLike, *, level: float = 0.95
-) -> tuple[FloatArray, FloatArray]:
-    """Return the exact interval of a proportion, which never covers less than its level.
-
-    Use it for claims such as "at least"; it is conservative (98 % with 20 observations).
-
-    Parameters
-    ----------
-    successes, n : array_like of float
-        As in :func:`wilson`.
-    level : float
-        Confidence level.
-
-    References
-    ----------
-    Clopper and Pearson (1934), Biometrika 26:404.
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson(8, 20)
-    >>> print(f"{low:.3f} {high:.3f}")
-    0.191 0.639
-    """
-    from scipy.special import betaincinv
-
-    x, n = _counts(successes, n)
-    tail = (1.0 - level) / 2.0
-    # A Beta distribution has no parameter 0: there the end is that of the scale.
-    low = np.where(x <= 0.0, 0.0, betaincinv(np.maximum(x, 0.5), n - x + 1.0, tail))
-    high = np.where(x >= n, 1.0, betaincinv(x + 1.0, np.maximum(n - x, 0.5), 1.0 - tail))
-    return low, high
-
-
-def _counts(successes: npt.ArrayLike, n: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    x, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    if np.any((x < 0.0) | (x > n)):
-        raise ValueError("expected numbers of successes between 0 and the number of observations")
-    return x, n
 
 
 def effective_wilson(
@@ -122,38 +83,9 @@ def effective_wilson(
 ) -> tuple[float, float]:
     """Return Wilson's interval of a mean of scores in [0, 1], at an effective number of items.
 
-    The effective number is that at which a plain share has the variance of the items plus one
-    right and one wrong item (so that items that are all right give an interval with a width).
-
-    Parameters
-    ----------
-    value : float
-        Mean over items.
-    variance : float
-        Its estimated variance.
-    n : int
-        Number of items.
-    df : float
-        Degrees of freedom of the variance: items minus 1, or fewer for clusters.
-    level : float
-        Confidence level.
-    n_samples : int, optional
-        Samples of all items together, `n` by default: the effective number is at most 4 times that.
-    weight : float
-        How many items the added right item, and the added wrong item, count for.
-    least : float, optional
-        The smallest effective number, `n` by default.
-
-    References
-    ----------
-    Korn and Graubard (1998), Survey Methodology 24:193.
-
-    Examples
-    --------
-    >>> y = np.array([1.0, 0.8, 0.6, 1.0, 0.4] * 6)
-    >>> low, high = effective_wilson(y.mean(), y.var(ddof=1) / 30, 30, df=29, n_samples=150)
-    >>> print(f"{y.mean():.2f} [{low:.3f}, {high:.3f}]")
-    0.76 [0.652, 0.843]
+    That at which a plain share has the variance of the items plus one right and one wrong item,
+    which count for `weight` items (Korn and Graubard 1998, Survey Methodology 24:193): at least
+    `least`, by default `n`, and at most 4 times the `n_samples` of all items together.
     """
     p = (n * value + weight) / (n + 2.0 * weight)
     added = np.square(weight) * (np.square(1.0 - p) + np.square(p))
@@ -255,21 +187,7 @@ def mcnemar(only_a: npt.ArrayLike, only_b: npt.ArrayLike, *, mid: bool = True) -
 def pass_at(n: npt.ArrayLike, successes: npt.ArrayLike, k: int) -> FloatArray:
     """Return the unbiased estimate of pass@k, the chance that one of k samples succeeds.
 
-    Parameters
-    ----------
-    n, successes : array_like
-        Number of samples of each item, at least `k`, and number of successes.
-    k : int
-        Number of samples.
-
-    References
-    ----------
     Chen et al. (2021), Evaluating large language models trained on code.
-
-    Examples
-    --------
-    >>> pass_at(4, [0, 1, 2, 4], 2)
-    array([0.        , 0.5       , 0.83333333, 1.        ])
     """
     samples, right = np.asarray(n, dtype=np.float64), np.asarray(successes, dtype=np.float64)
     return 1.0 - pass_hat(samples, samples - right, k)
@@ -278,19 +196,7 @@ def pass_at(n: npt.ArrayLike, successes: npt.ArrayLike, k: int) -> FloatArray:
 def pass_hat(n: npt.ArrayLike, successes: npt.ArrayLike, k: int) -> FloatArray:
     """Return the unbiased estimate of pass^k, the chance that all of k samples succeed.
 
-    Parameters
-    ----------
-    n, successes, k
-        As in :func:`pass_at`.
-
-    References
-    ----------
     Yao, Shinn, Razavi and Narasimhan (2024), tau-bench.
-
-    Examples
-    --------
-    >>> pass_hat(4, [0, 1, 2, 4], 2)
-    array([0.        , 0.        , 0.16666667, 1.        ])
     """
     samples, right = np.asarray(n, dtype=np.float64), np.asarray(successes, dtype=np.float64)
     share = np.ones(np.broadcast(samples, right).shape)

@@ -38,26 +38,10 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class ConfidenceSequence:
-    """Bets on differences in the order of their arrival.
+    """Bets on differences in the order of their arrival, each between minus and plus its weight.
 
-    Parameters
-    ----------
-    x : ndarray of float, shape (n,)
-        Differences, each between minus its weight and its weight.
-    weight : ndarray of float, shape (n,)
-        Between 0 and 1: 1 for an item; for a cluster its size over that of the largest. The mean
-        difference is the sum of `x` over the sum of `weight`.
-
-    References
-    ----------
-    Waudby-Smith and Ramdas (2024), Journal of the Royal Statistical Society B 86:1.
-
-    Examples
-    --------
-    >>> x = np.tile([1.0, 0.0, 1.0, -1.0, 0.0], 30)
-    >>> bets = ConfidenceSequence(x, np.ones(x.size))
-    >>> print(np.round(bets.interval(0.95), 2), bets.first_beyond(20.0))
-    [0.01 0.39] 138
+    A weight is 1 for an item, and for a cluster its size over that of the largest; the mean
+    difference is the sum of `x` over the sum of `weight`.
     """
 
     x: FloatArray

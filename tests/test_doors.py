@@ -54,7 +54,6 @@ PLAIN = {
     "gohr.captive_server",
     "gohr.integrations.inspect_ai",
     "gohr.integrations.openenv",
-    "gohr.integrations.rule_learning",
     "gohr.integrations.verifiers",
     "gnomon_board.errors",
     "gnomon_board.cli",

@@ -80,9 +80,8 @@ def ideal(trials):
     return answer
 
 
-@pytest.mark.parametrize("mode", ["memory", "conversation"])
-def test_a_model_that_plays_as_the_ideal_learner_has_its_score(trials, mode, tmp_path):
-    log = played(mock(ideal(trials)), tmp_path, mode=mode)
+def test_a_model_that_plays_as_the_ideal_learner_has_its_score(trials, tmp_path):
+    log = played(mock(ideal(trials)), tmp_path)
     assert log.eval.task.endswith("hidden_rules")
     for sample in log.samples:
         native = trials[sample.id].play()
@@ -136,7 +135,9 @@ def test_the_entry_point_is_the_one_that_inspect_looks_for():
         "project"
     ]
     found = project["entry-points"]["inspect_ai"]
-    assert import_module(found["gohr"]).hidden_rules is hidden_rules
+    tasks = import_module(found["gohr"])
+    assert tasks.hidden_rules is hidden_rules
+    assert tasks.rule_learning
 
 
 def test_a_process_that_imports_nothing_of_it_finds_the_task_by_its_name(tmp_path):

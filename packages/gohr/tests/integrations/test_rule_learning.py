@@ -18,7 +18,7 @@ from gohr import make_learner, play
 from gohr.experiments import RuleEntry
 from gohr.game import BoardSpec
 from gohr.induction import evidence, ideal_conclusion, read_outcomes, trial_boards
-from gohr.integrations.rule_learning import rule_learning
+from gohr.integrations.inspect_ai import rule_learning
 
 # What Inspect and its own dependencies warn of is not ours.
 pytestmark = pytest.mark.filterwarnings("default")

@@ -22,6 +22,7 @@ pytest.importorskip("verifiers", reason="verifiers is not installed")
 from verifiers.v1.utils.loaders import load_taskset, taskset_class
 
 import gohr_verifiers
+from gnomon.errors import UnknownNameError
 from gohr.integrations.verifiers import HiddenRulesConfig, HiddenRulesEnvConfig, game_of
 from integrations.chat_server import pieces, serving
 
@@ -74,6 +75,8 @@ def test_halves_rungs_and_families():
     few = tasks(n_tasks=12, rungs=["memory", "order"], leave_out=["leftmost-first"])
     assert {t.data.rung for t in few} == {"memory", "order"}
     assert "leftmost-first" not in {t.data.family for t in few}
+    with pytest.raises(UnknownNameError, match="unknown rung 'colour'"):
+        tasks(rungs=["colour"])
 
 
 def test_a_player_has_the_errors_that_it_has_natively():
@@ -144,9 +147,11 @@ def test_its_command_plays_a_served_model_as_it_is_played_natively(tmp_path):
     for task in tasks(**settings):
         data = task.data
         game = game_of(data.rule, data.boards, data.horizon, data.pieces, data.board_seed)
+        told = []
         while not game.over:
-            told = [{"role": turn.role, "content": turn.text} for turn in game.turns()]
-            game.take(say(told))
+            told.append({"role": "user", "content": game.turns()[-1].text})
+            told.append({"role": "assistant", "content": say(told)})
+            game.take(told[-1]["content"])
         trace = found[data.name]
         assert trace["ok"]
         assert trace["metrics"]["attempts"] == game.n_attempts

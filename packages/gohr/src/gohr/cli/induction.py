@@ -59,7 +59,7 @@ def induction(
     reads, writes = sources or (), (save, page)
     with answering("induction", as_json=as_json, reads=reads, writes=writes) as answer:
         if forecast:
-            from gohr.integrations.conclusion_words import forecast_of
+            from gohr.integrations.words import forecast_of
 
             answer.show(
                 forecast_of(suite, testers, n_boards=boards or [5], trials=trials, seed=seed)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 
-from gohr.errors import RuleSyntaxError
+from gohr.errors import RuleError, RuleSyntaxError
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, Board, BoardSpec
+from gohr.game.engine.compiler import compile_rule
 from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gohr.game.reference import ReferenceGame
 from gohr.playing import TrialLog
@@ -30,9 +31,11 @@ def read_statement(said: str) -> tuple[RuleSet | None, str | None]:
     said = _THOUGHT.sub("", said)
     blocks = _FENCE.findall(said)
     try:
-        return parse((blocks[-1] if blocks else said).strip()), None
-    except RuleSyntaxError as error:
+        rule = parse((blocks[-1] if blocks else said).strip())
+        compile_rule(rule)
+    except (RuleSyntaxError, RuleError) as error:
         return None, str(error).splitlines()[0]
+    return rule, None
 
 
 def foretells(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> float:

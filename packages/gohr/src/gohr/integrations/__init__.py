@@ -2,12 +2,11 @@
 
 Each file needs the extra of its name (``pip install gohr[inspect]``); users of that framework
 import it, Gnomon never does. All of them share the words and the reading of answers of
-:mod:`gohr.integrations.trial_in_words`, and the engine of the game, so that a result does not
-depend on the framework.
+:mod:`gohr.integrations.words`, and the engine of the game, so that a result does not depend on the
+framework.
 
 For a framework of your own: a :class:`TrialInWords` is a trial described to a model and played by
-its answers, :func:`instructions` the opening text, and :func:`drawn_rule` a rule to train on or to
-test with.
+its answers.
 """
 
 import lazy_loader

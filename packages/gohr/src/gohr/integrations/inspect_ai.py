@@ -1,17 +1,19 @@
-"""The game as a task of Inspect: ``inspect eval gohr/hidden_rules --model ...``.
+"""The game as two tasks of Inspect: ``inspect eval gohr/hidden_rules`` and ``gohr/rule_learning``.
 
-A sample is a trial of an experiment: the model plays the same boards as every learner in that
-trial, and the engine scores it by replaying its attempts. So a log can be compared with a run of
-``gohr run`` with the same suite, boards and seed.
+In the first a model finds hidden rules by attempts. A sample is a trial of an experiment, on the
+same boards as every learner in that trial, and the engine scores it by replaying its attempts: a
+log can be compared with a run of the same suite, boards and seed. In the second a model sees
+evidence about a hidden rule, its own attempts or those of another player, states the rule and plans
+its moves on test boards without feedback, on the boards of :func:`gohr.induction.measure`.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, get_args
 
 import anyio.to_thread
 from inspect_ai import Task, task
@@ -21,27 +23,75 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
-    ContentImage,
-    ContentText,
+    ResponseSchema,
 )
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import JSONSchema
 
+from gnomon.errors import check_word
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
 from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments.config.suites import Suite, load_suite
 from gohr.experiments.metrics import score_trial
 from gohr.experiments.trial import Trial, trials_of
 from gohr.game.board import BoardSpec
 from gohr.game.equivalence import equivalent
+from gohr.game.outcomes import ACCEPTED
+from gohr.induction.conclusions import Conclusion, grade
+from gohr.induction.conditions import Kind, evidence, trial_boards
+from gohr.induction.outcomes import OWN, Outcome
+from gohr.induction.players import outcome_of
 from gohr.induction.statements import read_statement
-from gohr.integrations.prompt import AnswerForm, ObservationForm
-from gohr.integrations.trial_in_words import Mode, TrialInWords, Turn
+from gohr.integrations.words import (
+    AGAIN,
+    ANSWER_SCHEMA,
+    CONCLUSION_VERSION,
+    Language,
+    TrialInWords,
+    Turn,
+    opening,
+    others_words,
+    question,
+    read_conclusion,
+)
+from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 from gohr.playing import TrialInPlay, TrialLog
 from gohr.rules.catalogue import available_rules, rule_info
 
 #: Why a model stopped, where that makes its answer none.
 _NO_ANSWER = ("max_tokens", "model_length", "content_filter")
+#: Keys of a sample's store.
 _ATTEMPTS, _STATEMENT = "gnomon_attempts", "gnomon_statement"
+_ACTIONS, _SAID = "gohr_attempts", "gohr_conclusion"
+_HORIZON = 1_000
+
+
+def _names(listed: str | list[str]) -> list[str]:
+    """Return names between commas, of which Inspect's command makes a list."""
+    return [name.strip() for name in (listed.split(",") if isinstance(listed, str) else listed)]
+
+
+async def _asked(state: TaskState, generate: Generate, turns: Iterable[Turn]) -> TaskState:
+    state.messages = [_message(turn) for turn in turns]
+    return await generate(state)
+
+
+def _message(turn: Turn) -> ChatMessage:
+    """Return a turn as a message of Inspect."""
+    if turn.role == "system":
+        return ChatMessageSystem(content=turn.text)
+    if turn.role == "assistant":
+        return ChatMessageAssistant(content=turn.text)
+    return ChatMessageUser(content=turn.text)
+
+
+def _is_answer(state: TaskState) -> bool:
+    """Return whether a model gave an answer that was neither cut off nor refused."""
+    return bool(state.output.choices) and state.output.stop_reason not in _NO_ANSWER
+
+
+# -- hidden rules ----------------------------------------------------------------------------------
 
 
 @task
@@ -49,24 +99,18 @@ def hidden_rules(
     suite: str | list[str] = "gohr-induction",
     boards: int = 20,
     seed: int = 0,
-    mode: Mode = "memory",
     trials: int = 1,
     horizon: int = 100,
-    observation: ObservationForm = "pieces",
-    answer: AnswerForm = "line",
-    context_tokens: int = 100_000,
 ) -> Task:
     """Return the task: find hidden rules by attempts, and state them.
 
     Parameters
     ----------
     suite : str or list of str
-        A suite, a rule, or several of them between commas, of which Inspect's command makes a list.
+        A suite, a rule, or several of them between commas.
     boards, trials, horizon, seed : int
         Boards per trial (``episodes`` of an experiment), trials per rule, maximum number of
         attempts on a board, and the specification of the boards.
-    mode, observation, answer, context_tokens
-        As in :class:`~gohr.integrations.trial_in_words.TrialInWords`.
 
     Examples
     --------
@@ -74,15 +118,15 @@ def hidden_rules(
     >>> [sample.id for sample in task.dataset]
     ['clockwise/0', 'color-match/0', 'clockwise/1', 'color-match/1']
     """
-    rules = [name.strip() for name in (suite.split(",") if isinstance(suite, str) else suite)]
+    rules = _names(suite)
     name = ",".join(rules)
     # The boards of a trial do not depend on the learner: any learner can represent the model.
     config = ExperimentConfig(
         name, rules, ["uniform"], trials=trials, episodes=boards, horizon=horizon, seed=seed
     )
     return Task(
-        dataset=MemoryDataset([_sample(trial) for trial in trials_of(config)], name=name),
-        solver=play(mode, observation, answer, context_tokens),
+        dataset=MemoryDataset([_trial_sample(trial) for trial in trials_of(config)], name=name),
+        solver=play(),
         scorer=[errors_to_learn(), tce(), states_rule()],
         version=1,
         # Inspect does not record the direction of scores; readers of the log need it.
@@ -90,7 +134,7 @@ def hidden_rules(
     )
 
 
-def _sample(trial: Trial) -> Sample:
+def _trial_sample(trial: Trial) -> Sample:
     """Return the sample of a trial, with all that is needed to play it again."""
     rule = trial.rule
     return Sample(
@@ -124,66 +168,26 @@ def _trial(state: TaskState) -> Trial:
 
 
 @solver
-def play(
-    mode: Mode = "memory",
-    observation: ObservationForm = "pieces",
-    answer: AnswerForm = "line",
-    context_tokens: int = 100_000,
-) -> Solver:
+def play() -> Solver:
     """Let the model play a trial, then ask it for the rule; its attempts are kept in the store."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         trial = _trial(state)
-        game = TrialInWords(
-            _in_play(trial),
-            trial.board,
-            mode=mode,
-            observation=observation,
-            answer=answer,
-            context_tokens=context_tokens,
-        )
+        game = TrialInWords(_in_play(trial), trial.board)
         actions: list[int] = []
         while not game.over:
-            state = await _asked(state, generate, game, game.turns())
-            made = game.take(state.output.completion, answered=is_answer(state))
+            state = await _asked(state, generate, game.turns())
+            made = game.take(state.output.completion, answered=_is_answer(state))
             actions += [] if made is None else [made.action]
             state.store.set(_ATTEMPTS, actions)
             state.metadata["n_unreadable"] = game.n_unreadable
         if not game.given_up:
-            state = await _asked(state, generate, game, game.statement_turns())
+            state = await _asked(state, generate, game.statement_turns())
             state.store.set(_STATEMENT, state.output.completion)
         state.completed = True
         return state
 
     return solve
-
-
-async def _asked(
-    state: TaskState, generate: Generate, game: TrialInWords, turns: Iterable[Turn]
-) -> TaskState:
-    state.messages = [message_of(turn) for turn in turns]
-    state = await generate(state)
-    usage = state.output.usage
-    if usage is not None:
-        game.shorten(usage.input_tokens, usage.output_tokens)
-    return state
-
-
-def is_answer(state: TaskState) -> bool:
-    """Return whether a model gave an answer that was neither cut off nor refused."""
-    return bool(state.output.choices) and state.output.stop_reason not in _NO_ANSWER
-
-
-def message_of(turn: Turn) -> ChatMessage:
-    """Return a turn as a message of Inspect."""
-    if turn.role == "system":
-        return ChatMessageSystem(content=turn.text)
-    if turn.role == "assistant":
-        return ChatMessageAssistant(content=turn.text)
-    if turn.picture is None:
-        return ChatMessageUser(content=turn.text)
-    address = f"data:image/png;base64,{base64.b64encode(turn.picture).decode()}"
-    return ChatMessageUser(content=[ContentText(text=turn.text), ContentImage(image=address)])
 
 
 def _in_play(trial: Trial) -> TrialInPlay:
@@ -239,5 +243,254 @@ def states_rule() -> Scorer:
         # A search may take seconds, during which other samples should continue.
         same = await anyio.to_thread.run_sync(equivalent, trial.rule.rule_set, stated, trial.board)
         return Score(value=float(same.equivalent), answer=str(stated), explanation=str(same))
+
+    return score
+
+
+# -- rule learning ---------------------------------------------------------------------------------
+
+
+@task
+def rule_learning(
+    suite: str = "gohr-basic",
+    condition: str | list[str] = "random",
+    boards: int = 5,
+    test_boards: int = 5,
+    trials: int = 10,
+    seed: int = 0,
+    language: Language = "full",
+    target_streak: int = TARGET_STREAK,
+    max_attempts: int = 300,
+) -> Task:
+    """Return the task: conclude from evidence what the hidden rule is.
+
+    Parameters
+    ----------
+    suite : str
+        A suite of rules.
+    condition : str or list of str
+        Whose attempts are the evidence: ``random``, ``positive``, ``negative``, ``informative``
+        (:func:`gohr.induction.evidence`), or ``own``: the model plays until it has
+        `target_streak` successes in a row.
+    boards : int
+        Number of boards of evidence; a model that plays itself gets as many as it needs.
+    test_boards, trials, seed : int
+        Test boards per trial, trials per rule, and the seed of all boards.
+    language : {"full", "short"}
+        How much of the rule language is explained.
+    target_streak, max_attempts : int
+        When a model's own play ends.
+
+    Examples
+    --------
+    >>> task = rule_learning("gohr-paper", "random,own", boards=1, trials=1)
+    >>> [sample.id for sample in task.dataset][:2]
+    ['color-match/random/0', 'color-match/own/0']
+    """
+    conditions = _names(condition)
+    for name in conditions:
+        check_word("condition", name, (*get_args(Kind), OWN))
+    check_word("language", language, get_args(Language))
+    chosen = load_suite(suite)
+    samples = [
+        _sample(chosen, rule, name, trial, boards, test_boards, seed)
+        for trial in range(trials)
+        for rule in chosen.entries
+        for name in conditions
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name=chosen.full_name),
+        solver=[play_until(target_streak, max_attempts), conclude(language)],
+        scorer=[graded_tests(), *([mastery(max_attempts)] if OWN in conditions else [])],
+        version=CONCLUSION_VERSION,
+        metadata={"lower_is_better": ["mastery"]},
+    )
+
+
+def _sample(
+    suite: Suite, rule: RuleEntry, condition: str, trial: int, boards: int, tests: int, seed: int
+) -> Sample:
+    """Return a sample, with all that is needed to make its boards and evidence again."""
+    return Sample(
+        id=f"{rule.name}/{condition}/{trial}",
+        input=f"Evidence about one hidden rule ({condition}), and {tests} test boards.",
+        target=rule.text,
+        metadata={
+            "rule": rule.name,
+            "group": suite.group_of(rule.name),
+            "condition": condition,
+            "trial": trial,
+            "boards": boards,
+            "test_boards": tests,
+            "seed": seed,
+            "board": json.dumps(suite.board.record()),
+        },
+    )
+
+
+class _About:
+    """The rule, boards and evidence of a sample."""
+
+    def __init__(self, state: TaskState) -> None:
+        about = state.metadata
+        self.rule = RuleEntry(about["rule"], state.target.text)
+        self.condition, self.group, self.trial = about["condition"], about["group"], about["trial"]
+        self.seed, self.n_boards = about["seed"], about["boards"]
+        self.spec = BoardSpec(**json.loads(about["board"]))
+        stream: dict[str, Any] = {"trial": self.trial, "seed": self.seed, "board_spec": self.spec}
+        self.stream = stream
+        self.tests = trial_boards(self.rule, "test", about["test_boards"], **stream)
+        self.actions: list[int] = state.store.get(_ACTIONS, [])
+
+    def in_play(self, n_boards: int) -> TrialInPlay:
+        boards = trial_boards(self.rule, "evidence", n_boards, **self.stream)
+        rule = self.rule.rule_set
+        return TrialInPlay(boards, rule, horizon=_HORIZON, board_spec=self.spec)
+
+    def evidence(self) -> TrialLog:
+        """Return the attempts that the model saw, or made."""
+        if self.condition != OWN:
+            return evidence(self.rule, self.condition, self.n_boards, **self.stream)
+        game = self.in_play(len(self.actions) + 1)
+        for action in self.actions:
+            game.attempt(action)
+        done = game.log()
+        return done if len(done.actions) == len(self.actions) else game.log(in_play=True)
+
+
+@solver
+def play_until(target_streak: int, max_attempts: int) -> Solver:
+    """Let the model attempt moves until it has `target_streak` successes in a row.
+
+    Samples with the evidence of others pass.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        about = _About(state)
+        if about.condition != OWN:
+            return state
+        game = TrialInWords(about.in_play(max_attempts), about.spec)
+        actions: list[int] = []
+        streak = 0
+        while streak < target_streak and len(actions) < max_attempts and not game.given_up:
+            state = await _asked(state, generate, game.turns())
+            made = game.take(state.output.completion, answered=_is_answer(state))
+            if made is not None:
+                actions.append(made.action)
+                streak = streak + 1 if made.outcome == ACCEPTED else 0
+            state.store.set(_ACTIONS, actions)
+        return state
+
+    return solve
+
+
+@solver
+def conclude(language: Language = "full") -> Solver:
+    """Ask for the rule and for plans, once more if the answer cannot be read."""
+    schema = ResponseSchema(name="conclusion", json_schema=JSONSchema(**ANSWER_SCHEMA))
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        about = _About(state)
+        told = others_words(about.evidence(), about.spec)
+        if about.condition == OWN:
+            told = f"These are your attempts.\n\n{told}"
+        asked = f"{told}\n\n{question(about.tests, about.spec, language)}"
+        state.messages = [
+            ChatMessageSystem(content=opening(others=about.condition != OWN)),
+            ChatMessageUser(content=asked),
+        ]
+        for _ in range(2):
+            state = await generate(state, response_schema=schema)
+            said = state.output.completion if _is_answer(state) else ""
+            if read_conclusion(said, len(about.tests)) is not None:
+                state.store.set(_SAID, said)
+                break
+            state.messages = [
+                *state.messages[:2],
+                ChatMessageAssistant(content=said or "(no answer)"),
+                ChatMessageUser(content=AGAIN),
+            ]
+        state.completed = True
+        return state
+
+    return solve
+
+
+def _outcome(state: TaskState) -> tuple[Outcome, Conclusion, Mapping[str, float]]:
+    """Return what a sample is scored by; a missing answer counts as no plan and no rule."""
+    about = _About(state)
+    log = about.evidence()
+    said = state.store.get(_SAID, "")
+    none = Conclusion((None,) * len(about.tests), "")
+    conclusion = read_conclusion(said, len(about.tests)) or none
+    graded = grade(
+        conclusion, about.rule.rule_set, about.tests, log, board_spec=about.spec, seed=about.seed
+    )
+    outcome = outcome_of(
+        "model",
+        about.condition,
+        about.rule,
+        log,
+        graded,
+        about.tests,
+        n_boards=len(log.boards) if about.condition == OWN else about.n_boards,
+        group=about.group,
+        **about.stream,
+    )
+    values = {
+        "solved": graded.solved,
+        "prefix": graded.prefix,
+        "states_rule": graded.states_rule,
+        "foretells": 0.0 if math.isnan(graded.foretells) else graded.foretells,
+        "foretells_random": graded.foretells_random,
+        "self_consistent": 0.0 if math.isnan(graded.self_consistent) else graded.self_consistent,
+        "ideal": outcome.ideal_on_same,
+    }
+    return outcome, conclusion, values
+
+
+@scorer(metrics={"*": [mean(), stderr(cluster="rule")]})
+def graded_tests() -> Scorer:
+    """Score the plans and the stated rule, beside what an ideal observer solves (``ideal``)."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        # Equivalence is searched for, which may take seconds.
+        outcome, conclusion, values = await anyio.to_thread.run_sync(_outcome, state)
+        record = {name: _for_json(value) for name, value in asdict(outcome).items()}
+        return Score(
+            value={**values},
+            answer=conclusion.statement,
+            explanation=conclusion.words,
+            metadata={"outcome": record},
+        )
+
+    return score
+
+
+def _for_json(value: Any) -> Any:
+    """Return a number as every reader of JSON takes it."""
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else "inf"
+
+
+@scorer(metrics=[mean(), stderr(cluster="rule")])
+def mastery(max_attempts: int) -> Scorer:
+    """Score the attempts before the first streak of a model's own play, at most the limit.
+
+    A model that never gets there, or gives up, scores the limit, so that no mean is infinite and
+    giving up never pays; the metadata say whether it is a lower bound.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if state.metadata["condition"] != OWN:
+            return Score.unscored(reason="the attempts are of another player")
+        outcomes = _About(state).evidence().outcomes
+        m_star = attempts_to_master(outcomes == ACCEPTED)
+        return Score(
+            value=min(m_star, float(max_attempts)),
+            answer=f"{len(outcomes)} attempts",
+            metadata={"mastered": math.isfinite(m_star)},
+        )
 
     return score

@@ -2,24 +2,39 @@
 
 The taskset is found by the id ``gohr-verifiers``, the module that exports these classes. An
 episode is one rule; the game plays the user, and the reward is of the engine. A task holds all that
-its boards are drawn from, so that the rollouts of a group differ in the model alone.
+its boards are drawn from, so that the rollouts of a group differ in the model alone. A rule belongs
+to the training or the evaluation split by a hash of its meaning, regardless of the seed.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import verifiers.v1 as vf
 from pydantic import Field
 
-from gohr.game.board import BoardSpec
-from gohr.integrations.drawn_rules import Split, drawn_rule
-from gohr.integrations.trial_in_words import TrialInWords, conversation
+from gnomon.errors import GnomonError, UnknownNameError
+from gohr.experiments.config.config_entries import RuleEntry, content_hash
+from gohr.experiments.config.suites import load_suite
+from gohr.game.board import N_CELLS, BoardSpec
+from gohr.game.environments import env as gymnasium_env
+from gohr.integrations.words import TrialInWords
+from gohr.playing import TrialInPlay
 from gohr.rules.parser import parse
+from gohr.rules.templates import draw_rule
 
+Split: TypeAlias = Literal["train", "eval"]
 #: Words of the seeds: one for the rules, one for the boards.
 _BOARDS = 1_000_003
+#: One rule in five is for evaluation.
+_FOLDS = 5
+#: A small family may have no rule in a split: after this number of draws the next family is tried.
+_MOST_DRAWS = 200
+_LIST = re.compile(r"\[([^\[\]]*)\]")
+_ATOM = re.compile(r"\([^()]*\)")
 
 
 class HiddenRulesConfig(vf.TasksetConfig):
@@ -62,13 +77,7 @@ class HiddenRulesTaskset(vf.Taskset[HiddenRulesTask, HiddenRulesConfig]):
         """Yield the tasks; equal configurations give equal ones."""
         config = self.config
         for number in range(config.n_tasks):
-            rung, rule = drawn_rule(
-                number,
-                seed=config.seed,
-                split=config.split,
-                rungs=config.rungs,
-                leave_out=config.leave_out,
-            )
+            rung, rule = _drawn_rule(number, config)
             played: dict[str, Any] = {
                 "rule": rule.text,
                 "boards": config.boards,
@@ -88,13 +97,46 @@ class HiddenRulesTaskset(vf.Taskset[HiddenRulesTask, HiddenRulesConfig]):
             yield HiddenRulesTask(data, config.task)
 
 
+def _drawn_rule(number: int, config: HiddenRulesConfig) -> tuple[str, RuleEntry]:
+    """Return the rung and the rule of a number; the same number and seed give the same rule."""
+    known = load_suite("gohr-induction").rungs
+    for rung in config.rungs:
+        if rung not in known:
+            raise UnknownNameError("rung", rung, known)
+    families = [
+        (rung, family, template.strip())
+        for rung in known
+        if not config.rungs or rung in config.rungs
+        for family, template in known[rung].items()
+        if family not in config.leave_out
+    ]
+    for k in range(len(families)):
+        rung, family, template = families[(number + k) % len(families)]
+        rng = np.random.default_rng([config.seed, number])
+        for _ in range(_MOST_DRAWS):
+            rule = RuleEntry(f"{family}#{number}", draw_rule(template, rng=rng).text)
+            if _split_of(rule) == config.split:
+                return rung, rule
+    raise GnomonError(f"expected families with rules for {config.split!r}, found none")
+
+
+def _split_of(rule: RuleEntry) -> Split:
+    """Return the split of a rule by its meaning: the order of a list, or of atoms, is ignored."""
+    text = _LIST.sub(lambda found: f"[{','.join(sorted(found[1].split(',')))}]", rule.text)
+    lines = [sorted(_ATOM.findall(line.replace(" ", ""))) for line in text.splitlines()]
+    return "train" if int(content_hash(lines)[:8], 16) % _FOLDS else "eval"
+
+
 def game_of(rule: str, boards: int, horizon: int, pieces: int, board_seed: int) -> TrialInWords:
-    """Return the game of a task, before its first attempt."""
+    """Return the game of a task, before its first attempt, on the boards that Gymnasium deals."""
     # Palettes of four, whatever lies on a board.
     spec = BoardSpec(pieces=pieces, shapes=min(4, pieces), colors=min(4, pieces))
-    return conversation(
-        parse(rule), boards=boards, horizon=horizon, seed=board_seed, board_spec=spec
-    )
+    env = gymnasium_env.HiddenRulesEnv("anything-goes", spec)
+    dealt = np.empty((boards, N_CELLS), np.uint8)
+    for k in range(boards):
+        dealt[k] = env.reset(seed=None if k else board_seed)[0]["board"]
+    game = TrialInPlay(dealt, parse(rule), horizon=horizon, board_spec=spec)
+    return TrialInWords(game, spec, with_memory=False)
 
 
 class HiddenRulesEnvConfig(vf.EnvConfig):

@@ -1,7 +1,7 @@
 """The contents of files of scores: columns of text or Parquet, and JSON, with faults named by line.
 
-``numpy.loadtxt`` reads separated files: texts as codes, columns of numbers as such. Where it
-stumbles, the slower ``csv`` of the standard library names the line.
+Separated files are read in pieces: texts become codes, columns of numbers arrays. Where one has a
+fault, a second look names the line.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import io
 import json
 import math
 import re
-import warnings
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -32,8 +32,8 @@ JSON_LINES = (".jsonl", ".ndjson")
 _LONGEST_HEADER = 1_000_000
 #: As many empty lines may stand before the header.
 _MOST_LINES_BEFORE = 100
-#: Rows that determine which columns are numeric; most rows and fields that are read at a time.
-_GLANCE, _CHUNK, _MOST_FIELDS = 100, 200_000, 20_000_000
+#: Rows that determine which columns are numeric; most fields that are read at a time.
+_GLANCE, _MOST_FIELDS = 100, 1_000
 #: Texts of items may be long; the module has a limit for all of the process.
 csv.field_size_limit(2**31 - 1)
 #: A number that is no label such as 007.
@@ -98,89 +98,50 @@ def read_csv(path: Path) -> tuple[Rows, Origin]:
     """
     _refuse_other_files(path)
     records = _Records(path)
-    line, names = records.header()
-    glance = [record for _, record in islice(records, 1, _GLANCE + 1)]
-    if any(len(record) != len(names) for record in glance):
-        records.check(names)
-    numeric = _numeric_columns(names, glance)
-    has_gaps = any(not record[at].strip() for record in glance for at in numeric)
-    while True:
-        bad: set[int] = set()
-        try:
-            columns = _loaded(path, records.separator, line, names, numeric, bad, has_gaps)
-            break
-        except (ValueError, UnicodeDecodeError):
-            records.check(names)
-            if not bad and has_gaps:  # the csv module finds no fault in it
-                raise ScoreDataError(f"{path}: expected a table with a header line") from None
-            numeric -= bad
-            has_gaps = True
+    names = records.header()
+    texts = _columns_of_texts(names, [record for _, record in islice(records, 1, _GLANCE + 1)])
+    columns = None
+    while columns is None:
+        columns = _columns(records, names, texts)
     is_index = not names[0] and isinstance(columns[0], Texts) and bool(columns[0].names)
     kept = {
         name: _whole(column)
         for at, (name, column) in enumerate(zip(names, columns, strict=True))
         if name or (at == 0 and is_index)
     }
-    rows, empty = Rows(kept), np.ones(len(columns[0]), bool)
-    for column in columns:
-        empty &= column.missing if isinstance(column, Texts) else np.isnan(column)
-    origin = Origin(str(path), lines=records.lines)
-    return (rows.take(~empty) if empty.any() else rows), origin
+    return Rows(kept), Origin(str(path), lines=records.lines)
 
 
-def _numeric_columns(names: Sequence[str], glance: Sequence[Sequence[str]]) -> set[int]:
-    """Return the columns that hold numbers in the first rows, and no labels."""
+def _columns_of_texts(names: Sequence[str], glance: Sequence[Sequence[str]]) -> set[int]:
+    """Return the columns that hold labels, or other texts in the first rows."""
     found = set()
     for at, name in enumerate(names):
-        texts = {record[at].strip() for record in glance}
-        known = {text for text in texts if text.lower() not in MISSING_TEXTS}
+        cells = {record[at].strip() for record in glance if at < len(record)}
+        known = {text for text in cells if text.lower() not in MISSING_TEXTS}
         is_label = role_of(name) in ("algorithm", "task", "run")
-        if known and not is_label and all(_NUMBER.fullmatch(text) for text in known):
+        if is_label or not known or not all(map(_NUMBER.fullmatch, known)):
             found.add(at)
     return found
 
 
-def _loaded(
-    path: Path,
-    separator: str,
-    header: int,
-    names: Sequence[str],
-    numeric: set[int],
-    bad: set[int],
-    has_gaps: bool,
-) -> list[Column]:
-    """Return the columns below the header; numeric ones with another text are added to `bad`."""
-    known: dict[int, _Codes] = {}
-    converters: dict[int | str, Callable[[str], float]] = {}
-    for at in range(len(names)):
-        if at not in numeric:
-            known[at] = _Codes({"": -1})
-            converters[at] = known[at].__getitem__
-        elif has_gaps:
-            converters[at] = _parser(at, bad)
-    parts: list[list[npt.NDArray[Any]]] = [[] for _ in names]
-    n_rows = max(1, min(_CHUNK, _MOST_FIELDS // len(names)))  # NumPy allocates all of them
-    with path.open(encoding="utf-8-sig") as file, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "(?s).*contained no data")
-        for _ in range(header):
-            next(file)
-        while True:
-            x = np.loadtxt(
-                file, delimiter=separator, quotechar='"', comments=None, encoding="utf-8",
-                converters=converters, ndmin=2, max_rows=n_rows,
-            )  # fmt: skip
-            if not x.size:
-                break
-            if x.shape[1] != len(names):
-                raise ValueError("expected another number of columns")
-            for at, part in enumerate(parts):
-                part.append(x[:, at].astype(np.int32 if at in known else np.float64))
-    columns: list[Column] = []
-    for at, part in enumerate(parts):
-        whole = np.concatenate([np.zeros(0, np.int32 if at in known else np.float64), *part])
-        part.clear()
-        columns.append(Texts(whole, tuple(known[at])[1:]) if at in known else whole)
-    return columns
+def _columns(records: _Records, names: Sequence[str], texts: set[int]) -> list[Column] | None:
+    """Return the columns below the header; None if one more has texts, which is added to them."""
+    codes = [_Codes({"": -1}) for _ in names]
+    columns = [array("i" if at in texts else "d") for at in range(len(names))]
+    for chunk in records.chunks(names):
+        for at, cells in enumerate(zip(*chunk, strict=True)):
+            if at in texts:
+                columns[at].extend(map(codes[at].__getitem__, cells))
+                continue
+            try:
+                columns[at].extend(_numbers(cells))
+            except ValueError:
+                texts.add(at)
+                return None
+    return [
+        Texts(np.asarray(column), tuple(codes[at])[1:]) if at in texts else np.asarray(column)
+        for at, column in enumerate(columns)
+    ]
 
 
 class _Codes(dict[str, int]):
@@ -191,17 +152,12 @@ class _Codes(dict[str, int]):
         return code
 
 
-def _parser(at: int, bad: set[int]) -> Callable[[str], float]:
-    """Return what reads a number, NaN for a missing one; a column with another text is `bad`."""
-
-    def number(text: str) -> float:
-        try:
-            return math.nan if text.strip().lower() in MISSING_TEXTS else float(text)
-        except ValueError:
-            bad.add(at)
-            raise
-
-    return number
+def _numbers(cells: Sequence[str]) -> list[float]:
+    """Return texts as numbers, NaN for missing ones."""
+    try:
+        return list(map(float, cells))
+    except ValueError:
+        return [math.nan if x.strip().lower() in MISSING_TEXTS else float(x) for x in cells]
 
 
 def _whole(column: Column) -> Column:
@@ -320,19 +276,16 @@ def content_of(path: Path) -> bytes:
 
 
 class _Records:
-    """The records of a separated file, each with the line on which it begins."""
+    """The records of a separated file that have any value, each with the line it begins on."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._before, _, self.separator = _beginning(path)
+        self._before, _, self._separator = _beginning(path)
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the records with any value in them."""
         line = 1 + self._before
         with self._path.open(encoding="utf-8-sig") as text:
-            reader = csv.reader(
-                islice(text, self._before, None), delimiter=self.separator, strict=True
-            )
+            reader = self._reader(text)
             try:
                 for record in reader:
                     if any(record):
@@ -343,29 +296,43 @@ class _Records:
             except csv.Error as error:
                 raise self.error(line, _in_words(error)) from None
 
-    def header(self) -> tuple[int, list[str]]:
-        """Return the last line of the header, and the names of the columns."""
+    def _reader(self, text: IO[str]) -> Any:
+        return csv.reader(islice(text, self._before, None), delimiter=self._separator, strict=True)
+
+    def chunks(self, names: Sequence[str]) -> Iterator[list[list[str]]]:
+        """Yield the records below the header, many at a time; refuse one of another length."""
+        with self._path.open(encoding="utf-8-sig") as text:
+            reader = self._reader(text)
+            next(reader)
+            try:
+                while chunk := list(islice(reader, max(1, _MOST_FIELDS // len(names)))):
+                    chunk = chunk if all(map(any, chunk)) else [x for x in chunk if any(x)]
+                    if not set(map(len, chunk)) <= {len(names)}:
+                        raise csv.Error
+                    yield chunk
+            except (UnicodeDecodeError, csv.Error):
+                for line, record in self:  # which is slower, and names the line
+                    if len(record) != len(names):
+                        found = f"expected {len(names)} fields, found {len(record)}"
+                        raise self.error(line, found) from None
+                raise
+
+    def header(self) -> list[str]:
+        """Return the names of the columns."""
         line, names = next(iter(self), (0, []))
         if not names:
             raise ScoreDataError(f"{self._path}: expected a table with a header line, found none")
-        end = line + sum(name.count("\n") for name in names)
         names = [name.strip() for name in names]
         twice = [name for name, n in Counter(filter(None, names)).items() if n > 1]
         if twice:
             raise self.error(line, f"expected columns of different names, found {twice[0]!r} twice")
-        return end, names
-
-    def check(self, names: Sequence[str]) -> None:
-        """Refuse the first record that has not one field for each column."""
-        for line, record in self:
-            if len(record) != len(names):
-                raise self.error(line, f"expected {len(names)} fields, found {len(record)}")
+        return names
 
     def lines(self) -> list[int]:
-        """Return the line of each record below the header."""
+        """Return the line of each record below the header; nothing if the file has gone."""
         try:
             return [line for line, _ in self][1:]
-        except (ScoreDataError, OSError):  # loadtxt is less strict with quotes; the file has gone.
+        except (ScoreDataError, OSError):
             return []
 
     def error(self, line: int, message: str) -> ScoreDataError:

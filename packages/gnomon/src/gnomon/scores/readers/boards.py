@@ -1,8 +1,8 @@
-"""Result files of benchmarks of code and of judges: one model a file, a verdict for each item.
+"""Results of benchmarks of code and of judges: one model a file, a verdict for each item; votes.
 
 These are reports of SWE-bench, results of EvalPlus, evaluations of LiveCodeBench, details of
-OpenCompass, judgments of MT-bench and samples of Every Eval Ever. A file of one model is named for
-it, unless its records name it.
+OpenCompass, judgments of MT-bench, samples of Every Eval Ever, votes of arenas, and games of
+Arena-Hard. A file of one model is named for it, unless its records name it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
+from gnomon.errors import listed, note
+from gnomon.scores.columns import FloatArray, Rows, Texts, rows_of_records
 from gnomon.scores.readers.files import mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
@@ -21,6 +25,7 @@ from gnomon.scores.readers.samples import (
     told_by,
 )
 from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import Origin, matching_rows, tidy_rows
 
 #: Samples, each with the name of its model.
 _Samples = Iterator[tuple[str, Sample]]
@@ -192,4 +197,90 @@ BOARD = _reader(
     "items of LiveCodeBench, OpenCompass, MT-bench or Every Eval Ever: JSON or lines, as they are",
     lambda content: _board_of(content) is not None,
     _board,
+)
+
+_COLUMNS = ("model_a", "model_b", "winner")
+#: The share of the first model, by the word in the column ``winner``.
+_WINNERS = {
+    "model_a": 1.0, "a": 1.0, "model_1": 1.0, "1": 1.0, "model_b": 0.0, "b": 0.0, "model_2": 0.0,
+    "2": 0.0, "tie": 0.5, "tie (bothbad)": 0.5, "both": 0.5, "bothbad": 0.5, "both_bad": 0.5,
+    "draw": 0.5,
+}  # fmt: skip
+#: The winner by the verdict of Arena-Hard, whose first game has the baseline as A.
+_VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B=A": "tie", "B>A": "b", "B>>A": "b"}
+
+
+def _holds_games(source: Source) -> bool:
+    """Return whether records are those of Arena-Hard."""
+    first = source.json[0] if isinstance(source.json, list) and source.json else None
+    return isinstance(first, Mapping) and "games" in first
+
+
+def _read_votes(source: Source, wanted: ReadRequest) -> ScoreTable:
+    """Read votes: each is an item; the winner has 1, the loser 0, and both 0.5 in a tie."""
+    if _holds_games(source):
+        origin = Origin(str(source))
+        raw = rows_of_records(
+            vote for record in source.content() for vote in _votes(record, origin)
+        )
+    else:
+        raw, origin = source.table()
+    if wanted.where:
+        keep = matching_rows(raw, wanted.where, origin)
+        raw, origin = raw.take(keep), origin.of_rows(np.flatnonzero(keep))
+    n = len(raw)
+    if not n:
+        raise origin.error("expected votes, found none")
+    a, b, winner = (raw.texts(name) for name in _COLUMNS)
+    share = _shares(a, b, winner, origin)
+    items = Texts(np.arange(n, dtype=np.int32), tuple(f"vote {i}" for i in range(1, n + 1)))
+    rest = raw.but(*_COLUMNS, "algorithm", "task", "score", "run")
+    rows = Rows.joined([
+        rest.with_columns({"algorithm": model, "task": items, "score": score, "opponent": other})
+        for model, other, score in ((a, b, share), (b, a, 1.0 - share))
+    ])  # fmt: skip
+    note(
+        f"{origin.name}: each vote is an item with the scores 1 and 0, a tie 0.5 each; models meet "
+        "different opponents, so compare the two of a pair, or rank by Bradley-Terry"
+    )
+    tidy = tidy_rows(rows, Origin(origin.file), {})
+    return ScoreTable(tidy, "win", None, True, origin.provenance("votes"), units="items")
+
+
+def _shares(a: Texts, b: Texts, winner: Texts, origin: Origin) -> FloatArray:
+    """Return the share of the first model in each vote; refuse a word that names no winner."""
+    found = np.empty(len(winner))
+    votes = zip(a.tolist(), b.tolist(), winner.tolist(), strict=True)
+    for at, (one, two, word) in enumerate(votes):
+        share = 1.0 if word == one else 0.0 if word == two else _WINNERS.get(str(word).lower())
+        if share is None or one is None or two is None:
+            expected = "model_a, model_b, tie or the name of one of the two"
+            raise origin.error_at([at], "winner", f"expected {expected}, found {word!r}")
+        found[at] = share
+    return found
+
+
+def _votes(record: Mapping[str, Any], origin: Origin) -> Iterator[dict[str, Any]]:
+    """Yield the votes of the two games of a record of Arena-Hard."""
+    model, baseline = record.get("model"), record.get("baseline", "baseline")
+    for number, game in enumerate(record["games"]):
+        winner = _VERDICTS.get(str(mapping_at({"game": game}, "game").get("score")))
+        if model is None or winner is None:
+            raise origin.error(
+                "expected games of Arena-Hard with a score such as A>B; found "
+                f"{listed(game, 4) if isinstance(game, Mapping) else game}"
+            )
+        # The models change places in the second game.
+        a, b = (model, baseline) if number % 2 else (baseline, model)
+        yield {"model_a": a, "model_b": b, "winner": winner}
+
+
+VOTES = Reader(
+    "votes",
+    "votes between two models: model_a, model_b, winner as CSV or JSON, or games of Arena-Hard",
+    recognises=lambda source: set(_COLUMNS) <= set(source.names) or _holds_games(source),
+    read=_read_votes,
+    takes=frozenset({"where"}),
+    units="items",
+    in_memory=True,
 )

@@ -127,7 +127,7 @@ def _columns_of_texts(names: Sequence[str], glance: Sequence[Sequence[str]]) -> 
 def _columns(records: _Records, names: Sequence[str], texts: set[int]) -> list[Column] | None:
     """Return the columns below the header; None if one more has texts, which is added to them."""
     codes = [_Codes({"": -1}) for _ in names]
-    columns = [array("i" if at in texts else "d") for at in range(len(names))]
+    columns: list[array[Any]] = [array("i" if at in texts else "d") for at in range(len(names))]
     for chunk in records.chunks(names):
         for at, cells in enumerate(zip(*chunk, strict=True)):
             if at in texts:

@@ -14,7 +14,6 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +68,13 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
 
 def _log(path: Path) -> Log:
     if path.suffix == ".eval":
-        with closing(_Archive(path)) as archive:
-            head, samples = _head(archive), list(map(_sample, _of_archive(archive)))
+        try:
+            archive = _Archive(path)
+        except (OSError, zipfile.BadZipFile) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is none, or cut off"
+            raise ScoreDataError(f"{path}: expected a log in a ZIP file; {reason}") from None
+        with archive:
+            head, samples = archive.head(), list(map(_sample, archive.samples()))
     else:
         head, samples = _of_json(path)
     about, results = mapping_at(head, "eval"), mapping_at(head, "results")
@@ -210,18 +214,16 @@ def _text(content: object) -> str:
         return content
     if not isinstance(content, list):
         return json.dumps(content)
-    messages = [message for message in content if isinstance(message, dict)]
-    return "\n".join(f"{x.get('role')}: {_of_message(x.get('content'))}" for x in messages)
-
-
-def _of_message(content: object) -> str:
-    if not isinstance(content, list):
-        return str(content)
-    # Summaries contain a placeholder instead of pictures.
-    parts = (part for part in content if isinstance(part, dict))
-    return " ".join(
-        str(part.get("text", f"({str(part.get('type')).capitalize()})")) for part in parts
-    )
+    lines = []
+    for message in (one for one in content if isinstance(one, dict)):
+        parts = message.get("content")
+        if isinstance(parts, list):  # summaries contain a placeholder instead of pictures
+            known = [part for part in parts if isinstance(part, dict)]
+            kinds = [f"({str(part.get('type')).capitalize()})" for part in known]
+            texts = [str(x.get("text", kind)) for x, kind in zip(known, kinds, strict=True)]
+            parts = " ".join(texts)
+        lines.append(f"{message.get('role')}: {parts}")
+    return "\n".join(lines)
 
 
 def _is_log(path: Path) -> bool:
@@ -247,36 +249,16 @@ def _recognises(source: Source) -> bool:
     return any(_is_log(file) for deep in DEPTHS for file in path.glob(f"{deep}*"))
 
 
-class _Archive:
+class _Archive(zipfile.ZipFile):
     """A ZIP file of JSON members, which may be packed with Zstandard."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            self._zip = zipfile.ZipFile(path)
-        except (OSError, zipfile.BadZipFile) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is none, or cut off"
-            raise ScoreDataError(f"{path}: expected a log in a ZIP file; {reason}") from None
-        self._infos = {info.filename: info for info in self._zip.infolist()}
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._infos
-
-    def close(self) -> None:
-        """Close the file."""
-        self._zip.close()
-
-    def names(self, folder: str) -> list[str]:
-        """Return the names of the members of a folder, in the order in which they were written."""
-        return [name for name in self._infos if name.startswith(f"{folder}/")]
-
-    def read(self, name: str) -> Any:
+    def json(self, name: str) -> Any:
         """Return the JSON that a member holds."""
-        info, called = self._infos[name], f"{self.path}, {name}"
+        info, called = self.getinfo(name), f"{self.filename}, {name}"
         if info.compress_type == _ZSTANDARD:
             return json_of(self._unpacked(info, called), called)
         try:
-            return json_of(self._zip.read(info), called)
+            return json_of(self.read(info), called)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
             raise ScoreDataError(f"{called}: the packed data are damaged ({error})") from None
 
@@ -285,10 +267,10 @@ class _Archive:
             import zstandard
         except ImportError:
             raise GnomonError(
-                f"{self.path}: this log is packed with Zstandard, which needs a package: "
+                f"{self.filename}: this log is packed with Zstandard, which needs a package: "
                 "pip install 'gnomon[evals]'"
             ) from None
-        with self.path.open("rb") as file:
+        with Path(str(self.filename)).open("rb") as file:
             file.seek(info.header_offset)
             signature, *lengths = _HEADER.unpack(file.read(_HEADER.size))
             if signature != b"PK\x03\x04":
@@ -301,44 +283,36 @@ class _Archive:
         except zstandard.ZstdError as error:
             raise ScoreDataError(f"{called}: the packed data are damaged ({error})") from None
 
-
-def _head(archive: _Archive) -> dict[str, Any]:
-    """Return what an archive states of the whole log; an interrupted log has a journal alone."""
-    name = next((x for x in ("header.json", "_journal/start.json") if x in archive), None)
-    if name is None:
+    def head(self) -> dict[str, Any]:
+        """Return what is stated of the whole log; an interrupted log has a journal alone."""
+        for name in ("header.json", "_journal/start.json"):
+            if name in self.NameToInfo:
+                head = self.json(name)
+                if isinstance(head, dict):
+                    return head
+                found = type(head).__name__
+                raise ScoreDataError(f"{self.filename}, {name}: expected a JSON object, found {found}")
         found = "header.json or _journal/start.json; it has neither"
-        raise ScoreDataError(f"{archive.path}: expected a log of inspect with {found}")
-    head = archive.read(name)
-    if not isinstance(head, dict):
-        found = type(head).__name__
-        raise ScoreDataError(f"{archive.path}, {name}: expected a JSON object, found {found}")
-    return head
+        raise ScoreDataError(f"{self.filename}: expected a log of inspect with {found}")
 
-
-def _of_archive(archive: _Archive) -> Iterator[Mapping[str, Any]]:
-    """Yield the summaries of an archive, then the samples that have none."""
-    members = archive.names("samples")
-    journal = sorted(archive.names("_journal/summaries"), key=_number)
-    lists = ["summaries.json"] if "summaries.json" in archive else journal
-    summaries = [summary for name in lists for summary in archive.read(name)]
-    if summaries and members and "metadata" not in summaries[0]:
-        # Summaries of old logs leave metadata out.
-        summaries = [] if archive.read(members[0]).get("metadata") else summaries
-    seen = set()
-    for summary in summaries:
-        member = f"samples/{summary.get('id')}_epoch_{summary.get('epoch')}.json"
-        if member not in seen:
-            seen.add(member)
-            is_cut = member in archive and _CUT in json.dumps(summary.get("input"))
-            yield archive.read(member) if is_cut else summary
-    if len(seen) < len(members):
-        yield from (archive.read(name) for name in members if name not in seen)
-
-
-def _number(member: str) -> tuple[int, str]:
-    """Return what sorts the pieces of a journal in the order in which they were written."""
-    stem = Path(member).stem
-    return (int(stem) if stem.isdigit() else 0, stem)
+    def samples(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the summaries, then the samples that have none."""
+        members = [name for name in self.namelist() if name.startswith("samples/")]
+        journal = [name for name in self.namelist() if name.startswith("_journal/summaries/")]
+        lists = ["summaries.json"] if "summaries.json" in self.NameToInfo else journal
+        summaries = [summary for name in lists for summary in self.json(name)]
+        if summaries and members and "metadata" not in summaries[0]:
+            # Summaries of old logs leave metadata out.
+            summaries = [] if self.json(members[0]).get("metadata") else summaries
+        seen = set()
+        for summary in summaries:
+            member = f"samples/{summary.get('id')}_epoch_{summary.get('epoch')}.json"
+            if member not in seen:
+                seen.add(member)
+                is_cut = member in self.NameToInfo and _CUT in json.dumps(summary.get("input"))
+                yield self.json(member) if is_cut else summary
+        if len(seen) < len(members):
+            yield from (self.json(name) for name in members if name not in seen)
 
 
 INSPECT = Reader(

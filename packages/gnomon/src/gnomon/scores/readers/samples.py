@@ -1,15 +1,7 @@
 """Logs of evaluations: the samples of one model on one subtask, and the table of many logs.
 
 A reader makes a :class:`Log` of the :class:`Sample` records of each log; :func:`table_of_logs`
-makes one table of them, with one score. All readers name their columns alike:
-
-* ``subtask``, what was evaluated, and ``status``: ``ok``, ``error``, ``limit``, ``cancelled``,
-  ``unscored`` or ``invalidated``;
-* ``input``, the beginning of the item's text, and ``input_hash``, a hash of all of it;
-* ``input_tokens``, ``output_tokens``, ``reasoning_tokens``, ``total_tokens``, ``cost``, ``time_s``
-  and ``working_time_s``, where the log has them;
-* ``metrics.NAME``, scores beside the one that was chosen;
-* other short attributes of an item, to select by, or as a cluster.
+makes one table of them, with one score. ``docs/gnomon/evaluations.md`` lists the columns.
 """
 
 from __future__ import annotations
@@ -51,57 +43,35 @@ _TAKEN = frozenset((
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """An item that a model was given: its scores as the log has them, and what is known of it.
-
-    Parameters
-    ----------
-    item : str
-    scores : mapping
-        Numbers, truth values, or words that :func:`as_score` knows, by the name of the score.
-    epoch : int
-    status : str
-    columns : mapping
-        Values of columns that all readers name alike.
-    attributes : mapping
-        What else the log knows of the item; short values become columns.
-    """
+    """An item that a model was given: its scores as the log has them, and what is known of it."""
 
     item: str
+    #: Numbers, truth values, or words that :func:`as_score` knows, by the name of the score.
     scores: Mapping[str, Any]
     epoch: int = 1
     status: str = "ok"
+    #: Values of columns that all readers name alike.
     columns: Mapping[str, Any] = field(default_factory=dict)
+    #: What else the log knows of the item; short values become columns.
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """The samples of one model on one subtask.
-
-    Parameters
-    ----------
-    path : path
-        Where they were read.
-    model, subtask : str
-    rows : Rows
-        Columns ``item``, ``epoch``, ``status``, ``metrics.NAME`` and others.
-    unreadable : mapping
-        Scores that are no numbers: what is found in their place, for a message.
-    settings : mapping
-        What may differ between two logs of one model on one subtask.
-    lower_is_better : frozenset of str
-        Scores of which a low one is good.
-    reason : str
-        The reason why the log has no scores, if given.
-    """
+    """The samples of one model on one subtask."""
 
     path: Path
     model: str
     subtask: str
+    #: Columns ``item``, ``epoch``, ``status``, ``metrics.NAME`` and others.
     rows: Rows
+    #: Scores that are no numbers: what is found in their place.
     unreadable: Mapping[str, str]
+    #: What may differ between two logs of one model on one subtask.
     settings: Mapping[str, Any] = field(default_factory=dict)
+    #: Scores of which a low one is good.
     lower_is_better: frozenset[str] = frozenset()
+    #: The reason why the log has no scores, if given.
     reason: str = ""
 
     @classmethod

@@ -290,8 +290,8 @@ class _Archive(zipfile.ZipFile):
                 head = self.json(name)
                 if isinstance(head, dict):
                     return head
-                found = type(head).__name__
-                raise ScoreDataError(f"{self.filename}, {name}: expected a JSON object, found {found}")
+                found = f"expected a JSON object, found {type(head).__name__}"
+                raise ScoreDataError(f"{self.filename}, {name}: {found}")
         found = "header.json or _journal/start.json; it has neither"
         raise ScoreDataError(f"{self.filename}: expected a log of inspect with {found}")
 

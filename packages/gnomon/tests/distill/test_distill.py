@@ -105,7 +105,6 @@ def test_tasks_already_run():
     found = distill(table_of(), have=["t4", "t1"], **PLAIN)
     assert found.model.tasks == ("t4", "t1")
     assert set(found[0].nested.chosen) == {("t4", "t1")}
-    assert "the best choice of 2 tasks would have a nested error of" in str(found)
     more = distill(table_of(), have=["t4"], size=3, **PLAIN)
     assert more.model.tasks[0] == "t4"
     assert len(more.model.tasks) == 3

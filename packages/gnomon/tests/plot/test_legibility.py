@@ -112,12 +112,10 @@ def test_of_more_than_twenty_lines_the_first_are_drawn():
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "n_algorithms"),
-    [("negative", 2), ("huge", 8), ("equal", 8), ("tailed", 20)],
+    [("huge", 8), ("tailed", 20)],
 )
 def test_each_figure_is_legible(kind, n_algorithms):
-    # Pilot runs that all agree do not show a power.
-    drawn = [name for name in FIGURES if (kind, name) != ("equal", "plan")]
-    assert_all_legible(kind, n_algorithms, drawn)
+    assert_all_legible(kind, n_algorithms)
 
 
 def test_a_series_has_one_style_in_every_figure():

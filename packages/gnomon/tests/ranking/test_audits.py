@@ -153,16 +153,6 @@ def test_notes_are_the_end_of_the_text():
     assert "Notes" not in audited({name: rng.normal(size=(5, 8)) for name in "ab"}).to_text()
 
 
-def test_pairs_that_are_won_outright_are_counted():
-    rng = np.random.default_rng(0)
-    found = audited({name: rng.normal(m, 1, (5, 3)) for name, m in (("a", 0), ("b", 0), ("c", 99))})
-    (outright,) = [f for f in found if f.name == "won outright"]
-    assert (outright.section, outright.value) == ("ranks", 2.0)
-    assert outright.finding == (
-        "In 2 of 3 pairs one algorithm wins against every run of the other on every task"
-    )
-
-
 def test_the_number_of_runs_is_that_of_the_plan():
     rng = np.random.default_rng(5)
     means = {"a": 9.55, "b": 9.0, "c": 0.0}

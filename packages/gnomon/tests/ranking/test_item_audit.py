@@ -190,11 +190,11 @@ def test_any_table_of_items_has_an_audit(scores):
 
 
 @pytest.mark.full
-def test_twenty_models_on_100_000_items_take_seconds():
-    table = table_of(rasch(20, 100_000, np.random.default_rng(6)))
+def test_twenty_models_on_many_items_take_seconds():
+    table = table_of(rasch(20, 20_000, np.random.default_rng(6)))
     begin = time.process_time()
-    assert table.item_scores.matrix().shape == (20, 100_000)
-    assert time.process_time() - begin < 3.0
+    assert table.item_scores.matrix().shape == (20, 20_000)
+    assert time.process_time() - begin < 1.0
     begin = time.process_time()
     audit(table)
-    assert time.process_time() - begin < 30.0
+    assert time.process_time() - begin < 6.0

@@ -2,11 +2,11 @@ from .answer import Answer as Answer
 from .answer import JsonOption as JsonOption
 from .answer import answering as answering
 from .answer import bar_of as bar_of
+from .command import COMMAND as COMMAND
 from .command import Command as Command
+from .command import app as app
+from .command import main as main
 from .command import message as message
-from .gnomon_command import COMMAND as COMMAND
-from .gnomon_command import app as app
-from .gnomon_command import main as main
 from .options import Level as Level
 from .options import Seed as Seed
 from .options import ShowOptions as ShowOptions

@@ -16,13 +16,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.core
 
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, visible
+
+if TYPE_CHECKING:
+    app: typer.Typer
 
 
 class _Verbs(typer.core.TyperGroup):
@@ -152,3 +155,37 @@ def _prepare_streams() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the whole process
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+
+
+#: The verbs of ``gnomon``.
+COMMAND = Command(
+    "gnomon",
+    "Statistics of benchmark results: estimates, comparisons, ranks, smaller suites, reports.",
+    "gnomon.cli",
+    {
+        "read": "reading.read",
+        "estimate": "statistics.estimate",
+        "compare": "statistics.compare",
+        "rank": "ranking.rank",
+        "profile": "statistics.profile",
+        "curves": "statistics.curves",
+        "plan": "statistics.plan",
+        "audit": "ranking.audit",
+        "distill": "distill.distill",
+        "predict": "distill.predict",
+        "report": "reports.report",
+    },
+)
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """Return ``app``, the whole command line, made when it is needed."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = whole = COMMAND.application()
+    return whole
+
+
+def main() -> None:
+    """Run the command line."""
+    COMMAND.run()

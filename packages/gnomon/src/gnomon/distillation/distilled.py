@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import comb, isnan, log, nan
+from math import isnan, log, nan
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -27,8 +27,6 @@ from gnomon.errors import ScoreDataError, note
 from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.reading import Scores, table_of
 
-#: A given set is compared with the best of its size up to this number of subsets.
-_MOST_COMPARED = 10_000_000
 #: Fewer families do not show how far one may be off.
 _FEW_FAMILIES = 10
 #: A summary that is a smaller share of the largest one makes a relative error meaningless.
@@ -105,14 +103,7 @@ class Distillation(Results[Distilled]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the errors mean, whether the order is right, and the models."""
-        lines = [*_in_words(self[0], self.data)]
-        best = self.settings.get("chosen_relative_error")
-        if best is not None:
-            n = len(self.model.tasks)
-            lines.append(
-                f"the best choice of {n} tasks would have a nested error of {100 * best:.1f} %"
-            )
-        return tuple(lines)
+        return tuple(_in_words(self[0], self.data))
 
 
 def _in_words(one: Distilled, data: PreparedScores) -> Iterator[str]:
@@ -243,9 +234,6 @@ def distill(
         best = chosen_subset(data, size, chosen, rng=generator(rng), nested=nested, **work)
         settings: dict[str, Any] = {"size": size, "procedure": chosen.name, "folds": folds}
         settings["have"] = list(have)
-        if have and comb(len(data.candidates), size) <= _MOST_COMPARED:
-            free = nested_error(data, chosen, size, n_folds=folds, rng=np.random.default_rng(0))
-            settings["chosen_relative_error"] = free.relative_error
     warned = (*notes, *_warnings(best, data))
     return Distillation((best,), made_by(rng, **settings), warned, data=data)
 

@@ -245,11 +245,6 @@ def _on_ranks(ranking: Ranking, n_unscaled: int) -> list[Statement]:
         word = _DIFFERENT if ranking.separated[i, i + 1] else f"not {_DIFFERENT}"
         text = f"{a} and {b}: {word}, {a} wins {chance:.3f} (adjusted p {p_value(p, '= ')})"
         found.append(Statement("ranks", name, text, chance))
-    n = int(np.triu(np.isin(ranking.probability, (0.0, 1.0)), 1).sum())
-    if n:
-        of = counted(len(ranking) * (len(ranking) - 1) // 2, "pair")
-        text = f"In {n} of {of} one algorithm wins against every run of the other on every task"
-        found.append(Statement("ranks", "won outright", text, float(n)))
     return found
 
 

@@ -33,8 +33,8 @@ from gnomon.stats.item_results import compare_items, estimate_items
 from gnomon.stats.items import Items
 from gnomon.tables import number, p_value, percent
 
-#: Groups of items that are shown: those with the largest and with the smallest contributions.
-MOST_GROUPS, LAST_GROUPS = 15, 5
+#: Groups of items that are shown.
+MOST_GROUPS = 20
 #: Items that are shown, and characters of the text of each.
 MOST_ITEMS, _LONGEST = 20, 300
 #: Findings of the audit in a card.
@@ -326,8 +326,8 @@ def _drawn(
 def _group_section(found: _Findings, column: str, groups: Comparisons) -> Section:
     """Return the pair in each group of items, with the group's share of the difference."""
     every = _by_contribution(groups)
-    more = len(every) - MOST_GROUPS - LAST_GROUPS
-    shown = [*every[:MOST_GROUPS], *every[-LAST_GROUPS:]] if more > 0 else every
+    shown = every[:MOST_GROUPS]
+    some = f" The first {MOST_GROUPS} of {len(every)} are shown." * (len(every) > MOST_GROUPS)
     rows = tuple(
         (
             one.task or "",
@@ -342,10 +342,8 @@ def _group_section(found: _Findings, column: str, groups: Comparisons) -> Sectio
     caption = (
         f"{' minus '.join(found.pair)}, largest contributions first. p after Holm's correction "
         f"over {counted(len(every), 'group')}. Contributions add up to the whole difference; "
-        "shares are omitted where the whole difference may be 0."
+        f"shares are omitted where the whole difference may be 0.{some}"
     )
-    if more > 0:
-        caption += f" Omitted: {counted(more, 'group')} before the last {LAST_GROUPS}."
     columns = (column, "difference", "p", "items", "contribution", "share")
     numbers = [one.as_record() for one in groups]
     name = f"groups-{[*found.groups].index(column) + 1}"
@@ -357,7 +355,8 @@ def _group_section(found: _Findings, column: str, groups: Comparisons) -> Sectio
 
 def _items(found: _Findings) -> Section:
     """Return the items on which the pair differs most, with their texts."""
-    places = _largest(found.differing, MOST_ITEMS)
+    sizes = np.nan_to_num(np.abs(found.differing))
+    places = np.argsort(-sizes, kind="stable")[: min(MOST_ITEMS, np.count_nonzero(sizes))]
     places = places[np.argsort(-found.differing[places], kind="stable")]
     names = [found.items.names[i] for i in places]
     texts = _texts(found.table, names)
@@ -381,29 +380,13 @@ def _items(found: _Findings) -> Section:
         for record in records
     )
     columns = ("item", *(("text",) if texts else ()), a, b, *(("others",) if others else ()))
-    n, n_differing = len(places), int(np.count_nonzero(np.nan_to_num(found.differing)))
+    n, n_differing = len(places), int(np.count_nonzero(sizes))
     caption = f"Means over epochs; items on which {a} scores more come first."
     caption += " Others: the mean of all other models." if others else ""
     if n_differing > n:
-        caption += (
-            f" The {counted(n, 'item')} of {n_differing:,} with the largest differences; "
-            "among equal differences, evenly spaced items."
-        )
+        caption += f" The {counted(n, 'item')} of {n_differing:,} with the largest differences."
     table = Table("Deciding items", columns, rows, caption, name="items", numbers=records)
     return Section("items", "The items that decide", (), (table,))
-
-
-def _largest(values: Any, most: int) -> Any:
-    """Return the places of the largest sizes above 0; among equal ones, some of each sign."""
-    sizes = np.abs(values)
-    there = np.flatnonzero(np.nan_to_num(sizes) > 0.0)
-    if there.size <= most:
-        return there
-    last = np.sort(sizes[there])[-most]
-    above, level = there[sizes[there] > last], there[sizes[there] == last]
-    level = level[np.argsort(values[level] > 0.0, kind="stable")]
-    spaced = level[np.linspace(0, level.size - 1, most - above.size).round().astype(np.int64)]
-    return np.sort(np.concatenate([above, spaced]))
 
 
 def _texts(table: ScoreTable, items: Sequence[str]) -> dict[str, str]:

@@ -24,6 +24,7 @@ from gnomon.errors import UnknownNameError
 from gnomon_board.errors import LeaderboardError
 from gohr import BoardSpec, available_rules, compile_rule, draw_boards, load_rule, parse, play
 from gohr.errors import RuleError
+from gohr.experiments import Progress
 from gohr.game import CLEARED, DEFAULT_SPEC, N_BUCKETS, N_CELLS, STALEMATE, find_stalemate
 from gohr.learners import RulePlayer, Uniform, chance_of_success
 from gohr.rules import BUILT_IN_ORDERS, RuleSet
@@ -99,10 +100,12 @@ def generate_rules(
     horizon: int = 100,
     not_like: Collection[RuleSet] = (),
     rng: np.random.Generator,
+    progress: Progress | None = None,
 ) -> list[HiddenRule]:
     """Draw new rules, none of which behaves like a rule of the library or of ``not_like``.
 
     The same ``rng`` gives the same rules: for hidden rules its seed must not be guessable.
+    ``progress`` is called with the number of rules found, and ``n_rules``.
 
     Raises LeaderboardError if there are not enough rules of this difficulty.
     """
@@ -131,6 +134,8 @@ def generate_rules(
             known.add(does)
             chance = chance_at_random(rule_set, board_spec, horizon)
             found.append(HiddenRule(draft.text, draft.elements, chance))
+            if progress is not None:
+                progress(len(found), n_rules)
     if len(found) == n_rules:
         return found
     raise LeaderboardError(

@@ -44,7 +44,7 @@ from gnomon_board.drawn_rules import ELEMENTS, Difficulty, generate_rules, reaso
 from gnomon_board.errors import Conflict, LeaderboardError, Missing, NotAllowed, wrong_field
 from gnomon_board.schema import Season, SeasonRule, now
 from gohr import ExperimentConfig, available_rules
-from gohr.experiments import RuleEntry
+from gohr.experiments import Progress, RuleEntry
 from gohr.rules import rule_info
 
 Division = Literal["hidden", "replayed"]
@@ -57,60 +57,43 @@ _ANY_CHANCE = Difficulty(chance=(0.001, 0.999))
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedRule:
-    """A rule of a season: its public name and the data to store."""
-
-    name: str
-    text: str
-    family: str = ""
-    tags: tuple[str, ...] = ()
-    hidden: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class SeasonPlan:
-    """All settings of a season before it is created.
+    """A season before it is created: the columns of its row, and those of its rules, in order."""
 
-    ``rules`` stand in the order of the season. An attempt of a hidden season is dealt
-    ``rules_per_attempt`` of them. ``max_attempts`` is the most attempts of an entry, None for any
-    number. Times are UTC.
-    """
-
-    name: str
-    title: str
-    description: str
-    division: Division
-    rules: tuple[PlannedRule, ...]
-    board: Mapping[str, Any]
-    trials: int
-    episodes: int
-    horizon: int
-    rules_per_attempt: int | None
-    max_attempts: int | None
-    opens_at: datetime.datetime | None
-    closes_at: datetime.datetime | None
+    columns: Mapping[str, Any]
+    rules: tuple[Mapping[str, Any], ...]
 
     @property
     def hidden_rules(self) -> tuple[RuleEntry, ...]:
         """The rules that the commitment covers."""
-        return tuple(RuleEntry(rule.name, rule.text) for rule in self.rules if rule.hidden)
+        hidden = (rule for rule in self.rules if rule["visibility"] == "hidden")
+        return tuple(RuleEntry(rule["name"], rule["text"]) for rule in hidden)
 
     @classmethod
-    def from_toml(cls, path: str | Path, *, rng: np.random.Generator) -> SeasonPlan:
+    def from_toml(
+        cls, path: str | Path, *, rng: np.random.Generator, progress: Progress | None = None
+    ) -> SeasonPlan:
         """Read a season file; rule files are relative to it.
 
-        ``rng`` draws the hidden rules and their order; its seed must not be guessable.
+        ``rng`` draws the hidden rules and their order; its seed must not be guessable. ``progress``
+        is called with the number of drawn rules and that of all.
 
         Raises GnomonError: one line that begins with the name of the file.
         """
-        base = Path(path).parent
-        return read_toml(
-            path, lambda values: cls.from_record(values, base=base, rng=rng), error=LeaderboardError
-        )
+
+        def read(values: Mapping[str, Any]) -> SeasonPlan:
+            return cls.from_record(values, base=Path(path).parent, rng=rng, progress=progress)
+
+        return read_toml(path, read, error=LeaderboardError)
 
     @classmethod
     def from_record(
-        cls, values: Mapping[str, Any], *, base: Path | None = None, rng: np.random.Generator
+        cls,
+        values: Mapping[str, Any],
+        *,
+        base: Path | None = None,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
     ) -> SeasonPlan:
         """Read a season from the fields of its file; as :meth:`from_toml`."""
         fields = _checked(values)
@@ -119,31 +102,31 @@ class SeasonPlan:
         config = _experiment(fields, own or ["anything-goes"], base)
         entries = list(config.rules) if own else []
         if hidden is None:
-            planned = [_public(entry) for entry in entries]
+            rules = [_public(entry) for entry in entries]
         else:
-            planned = _hidden(fields.name, entries, hidden, config, rng)
-            if (hidden.rules_per_attempt or 0) > len(planned):
+            rules = _hidden(fields.name, entries, hidden, config, rng, progress)
+            if (hidden.rules_per_attempt or 0) > len(rules):
                 raise LeaderboardError(
-                    f"field 'hidden.rules_per_attempt': expected at most {len(planned)}, the "
+                    f"field 'hidden.rules_per_attempt': expected at most {len(rules)}, the "
                     f"number of rules, found {hidden.rules_per_attempt}"
                 )
-        if not planned:
+        if not rules:
             raise LeaderboardError("field 'rules': expected at least one rule, found none")
-        return cls(
-            fields.name,
-            fields.title or fields.name,
-            fields.description,
-            fields.division,
-            tuple(planned),
-            config.to_record()["board"],
-            config.trials,
-            config.episodes,
-            config.horizon,
-            None if hidden is None else hidden.rules_per_attempt or len(planned),
-            fields.max_attempts,
-            _utc(fields.opens),
-            _utc(fields.closes),
-        )
+        columns = {
+            "name": fields.name,
+            "title": clean_text(fields.title or fields.name, "title"),
+            "description": clean_text(fields.description),
+            "division": fields.division,
+            "board": config.to_record()["board"],
+            "trials": config.trials,
+            "episodes": config.episodes,
+            "horizon": config.horizon,
+            "rules_per_attempt": hidden and (hidden.rules_per_attempt or len(rules)),
+            "max_attempts": fields.max_attempts,
+            "opens_at": _utc(fields.opens),
+            "closes_at": _utc(fields.closes),
+        }
+        return cls(columns, tuple(rules))
 
 
 class _HiddenFields(BaseModel):
@@ -223,11 +206,12 @@ def _experiment(fields: _SeasonFields, rules: Sequence[Any], base: Path | None) 
     return ExperimentConfig.from_record(record, base=base)
 
 
-def _public(entry: RuleEntry) -> PlannedRule:
+def _public(entry: RuleEntry) -> dict[str, Any]:
+    rule = {"name": entry.name, "text": entry.text, "visibility": "public"}
     if entry.name in available_rules() and RuleEntry.named(entry.name).hash == entry.hash:
         info = rule_info(entry.name)
-        return PlannedRule(entry.name, entry.text, info.family, info.tags)
-    return PlannedRule(entry.name, entry.text)
+        return rule | {"family": info.family, "tags": list(info.tags)}
+    return rule
 
 
 def _hidden(
@@ -236,41 +220,39 @@ def _hidden(
     fields: _HiddenFields,
     config: ExperimentConfig,
     rng: np.random.Generator,
-) -> list[PlannedRule]:
+    progress: Progress | None,
+) -> list[dict[str, Any]]:
     """Return the hidden rules in random order, under uninformative names."""
     where: dict[str, Any] = {"board_spec": config.board, "horizon": config.horizon}
     for entry in own:
         reason = reason_against(entry.rule_set, _ANY_CHANCE, **where)
         if reason is not None:
             raise LeaderboardError(f"hidden rule {entry.name!r}: {reason}")
-    rules: list[tuple[str, tuple[str, ...]]] = [(entry.text, ()) for entry in own]
+    rules = [(entry.text, list[str]()) for entry in own]
     if fields.generate:
-        difficulty = Difficulty(
-            tuple(fields.elements),
-            _pair(fields.n_elements),
-            _pair(fields.n_buckets),
-            (fields.chance[0], fields.chance[1]),
-        )
+        knobs = fields.model_dump(include={"elements", "n_elements", "n_buckets", "chance"})
         drawn = generate_rules(
             fields.generate,
-            difficulty,
-            not_like=[entry.rule_set for entry in config.rules],
+            Difficulty(**{name: tuple(value) for name, value in knobs.items()}),
+            not_like=[entry.rule_set for entry in own],
             rng=rng,
+            progress=progress,
             **where,
         )
-        rules += [(rule.text, rule.elements) for rule in drawn]
+        rules += [(rule.text, list(rule.elements)) for rule in drawn]
     if not rules:
         raise LeaderboardError("field 'hidden': expected 'generate' or 'rules', found no rule")
     order = rng.permutation(len(rules)).tolist()
     width = len(str(max(10, len(rules))))
     return [
-        PlannedRule(f"{season}-h{place:0{width}d}", rules[i][0], tags=rules[i][1], hidden=True)
+        {
+            "name": f"{season}-h{place:0{width}d}",
+            "text": rules[i][0],
+            "tags": rules[i][1],
+            "visibility": "hidden",
+        }
         for place, i in enumerate(order, 1)
     ]
-
-
-def _pair(numbers: Sequence[int]) -> tuple[int, int]:
-    return numbers[0], numbers[1]
 
 
 # -- seasons in the database ----------------------------------------------------------------------
@@ -317,38 +299,17 @@ def secret_rng() -> np.random.Generator:
 def create_season(session: Session, plan: SeasonPlan) -> Season:
     """Add a season to the board, with the commitment to its hidden rules if it has any.
 
-    Raises Refusal: a season of this name exists, or a text cannot be shown.
+    Raises Conflict: a season of this name exists.
     """
-    if session.scalar(select(Season.id).where(Season.name == plan.name)) is not None:
-        raise Conflict(f"there is a season {plan.name!r} already")
-    hidden = plan.hidden_rules
+    name, hidden = plan.columns["name"], plan.hidden_rules
+    if session.scalar(select(Season.id).where(Season.name == name)) is not None:
+        raise Conflict(f"there is a season {name!r} already")
     salt = new_salt() if hidden else None
     season = Season(
-        name=plan.name,
-        title=clean_text(plan.title, "title"),
-        description=clean_text(plan.description),
-        division=plan.division,
-        board=dict(plan.board),
-        trials=plan.trials,
-        episodes=plan.episodes,
-        horizon=plan.horizon,
-        rules_per_attempt=plan.rules_per_attempt,
-        max_attempts=plan.max_attempts,
-        opens_at=plan.opens_at,
-        closes_at=plan.closes_at,
+        **plan.columns,
         salt=salt,
-        commitment=None if salt is None else commit(plan.name, hidden, salt),
-        rules=[
-            SeasonRule(
-                position=position,
-                name=rule.name,
-                text=rule.text,
-                family=rule.family,
-                tags=list(rule.tags),
-                visibility="hidden" if rule.hidden else "public",
-            )
-            for position, rule in enumerate(plan.rules)
-        ],
+        commitment=None if salt is None else commit(name, hidden, salt),
+        rules=[SeasonRule(position=i, **rule) for i, rule in enumerate(plan.rules)],
     )
     session.add(season)
     session.flush()

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gnomon.cli import JsonOption, answering
+from gnomon.cli import JsonOption, answering, bar_of
 from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
 
 app = typer.Typer(
@@ -32,7 +32,8 @@ def new(
     """
     from gnomon_board.seasons import SeasonPlan, create_season, secret_rng
 
-    plan = SeasonPlan.from_toml(file, rng=secret_rng())
+    with bar_of("rules drawn") as progress:
+        plan = SeasonPlan.from_toml(file, rng=secret_rng(), progress=progress)
     with board_answering("season new", data, database, as_json, create=True) as (answer, opened):
         with opened.writing() as session:
             season = create_season(session, plan)
@@ -40,8 +41,8 @@ def new(
         n_hidden = len(plan.hidden_rules)
         answer.results([record | {"n_rules": len(plan.rules), "n_hidden": n_hidden}])
         answer.say(
-            f"season {plan.name}: {len(plan.rules)} rules, {n_hidden} of them hidden, "
-            f"{plan.division} division"
+            f"season {season.name}: {len(plan.rules)} rules, {n_hidden} of them hidden, "
+            f"{season.division} division"
         )
         if season.commitment is not None:
             answer.say(f"commitment: {season.commitment}")

@@ -85,7 +85,6 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon_board.studies.plan_check": "findings of a plan, one by one",
     "gnomon_board.studies.store": "the row of a study",
     "gnomon_board.web.middleware": "bodies that come slowly, by a clock of the test",
-    "gnomon_board.web.page_cache": "how often a page is looked up, and its bytes",
     "gnomon_board.web.board_pages": "the demonstration, move by move",
     "gnomon_board.web.server": "the socket that a server listens on",
     "gohr.execution": "workers that are killed, hang or eat memory, without a run around them",

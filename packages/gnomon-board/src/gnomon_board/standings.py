@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -338,37 +338,12 @@ def _better(ranking: Ranking, ranked: Sequence[Contender]) -> npt.NDArray[np.boo
     return found
 
 
-# -- selection of what a page shows --------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class StandingQuery:
-    """What a reader wants to see of the standings.
-
-    Parameters
-    ----------
-    show : str
-        Entries with a rank, or those without; the latter are ordered by name.
-    search : str
-        Part of the name of a learner or its account; case does not matter.
-    verified : bool
-        Only learners every attempt of which was verified.
-    by : str
-        The order: ``rank``, ``errors`` or ``name``.
-    page : int
-        From 1; one beyond the last is the last.
-    """
-
-    show: Literal["ranked", "unranked"] = "ranked"
-    search: str = ""
-    verified: bool = False
-    by: Order = "rank"
-    page: int = 1
+# -- selection of what a page shows ----------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A page of the standings: its lines, how many lines and pages there are, and its number."""
+    """A page of lines: how many lines and pages there are, and its number."""
 
     lines: tuple[Standing, ...]
     n_found: int
@@ -376,37 +351,34 @@ class Selection:
     n_pages: int
 
 
-def select_standings(standings: Standings, query: StandingQuery) -> Selection:
-    """Return the requested page of the standings, with the ranks of the whole board.
+def select_lines(
+    lines: Sequence[Standing],
+    *,
+    search: str = "",
+    verified: bool = False,
+    by: Order = "rank",
+    page: int = 1,
+) -> Selection:
+    """Return a page of the lines with ``search`` in the name of the learner or its account.
 
-    Examples
-    --------
-    >>> select_standings(Standings("spring", 1), StandingQuery(page=9)).page
-    1
+    ``verified``: only learners every attempt of which was verified. A page beyond the last is the
+    last.
     """
-    wanted = query.search.casefold()
+    wanted = search.casefold()
 
     def matches(line: Standing) -> bool:
         c = line.contender
-        return any(wanted in text.casefold() for text in (c.name, c.account)) and not (
-            query.verified and line.why is None and c.n_verified < c.n_attempts
-        )
+        found = any(wanted in text.casefold() for text in (c.name, c.account))
+        return found and not (verified and c.n_verified < c.n_attempts)
 
-    lines = standings.unranked if query.show == "unranked" else standings.ranked
+    def key(line: Standing) -> tuple[float, str]:
+        value = line.errors.value if line.errors and by == "errors" else None
+        last = math.inf if by == "errors" else 0.0
+        return last if value is None else value, line.contender.name.casefold()
+
     kept = [line for line in lines if matches(line)]
-    if query.show == "ranked" and query.by != "rank":
-        kept.sort(key=_ORDERS[query.by])
+    if by != "rank":
+        kept.sort(key=key)
     n_pages = max(1, math.ceil(len(kept) / PER_PAGE))
-    page = min(query.page, n_pages)
+    page = min(page, n_pages)
     return Selection(tuple(kept[(page - 1) * PER_PAGE : page * PER_PAGE]), len(kept), page, n_pages)
-
-
-def _by_errors(line: Standing) -> tuple[float, str]:
-    value = line.errors.value if line.errors else None
-    return math.inf if value is None else value, line.contender.name.casefold()
-
-
-_ORDERS: Mapping[Order, Callable[[Standing], Any]] = {
-    "errors": _by_errors,
-    "name": lambda line: line.contender.name.casefold(),
-}

@@ -26,14 +26,7 @@ from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, Verifie
 from gnomon_board.seasons import find_season, takes_entries
 from gnomon_board.settings import Settings
 from gnomon_board.standing_cache import COUNTED, board_of
-from gnomon_board.standings import (
-    PER_PAGE,
-    Order,
-    StandingQuery,
-    Standings,
-    score_table,
-    select_standings,
-)
+from gnomon_board.standings import PER_PAGE, Order, Standings, score_table, select_lines
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon_board.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord
 from gnomon_board.web.figures import intervals
@@ -105,7 +98,7 @@ def home(request: Request, session: ReadSession, board: CurrentBoard) -> Respons
             drawn=intervals([each.errors for each in ranked[:_TOP]]),
         )
 
-    return board.answer(request, season, ("home",), make, state=tuple(seasons))
+    return board.answer(request, season, make, state=tuple(seasons))
 
 
 @cache
@@ -132,18 +125,15 @@ def standings(
 ) -> Response:
     """Show the standings of a season, fifty at a time: estimates, rank intervals, tiers."""
     season = find_season(session, name)
-    page = within_pages(session, season, page)
-    asked = StandingQuery("ranked", q.strip(), bool(verified), by, page)
+    asked: dict[str, Any] = {"search": q.strip(), "verified": bool(verified), "by": by}
 
     def make() -> str:
         snapshot = board.snapshot(season)
         whole = snapshot.standings if snapshot else Standings(season.name, 0)
-        found = select_standings(whole, asked)
+        found = select_lines(whole.ranked, **asked, page=page)
         # Below the first page stand also the learners without a rank, and the withdrawn ones.
         below = page == 1 and not verified
-        none = Standings(season.name, 0)
-        others = StandingQuery("unranked", asked.search)
-        values = {"q": asked.search, "verified": verified, "by": by, "page": found.page}
+        values = {"q": q.strip(), "verified": verified, "by": by, "page": found.page}
         defaults = {"q": "", "verified": "", "by": "rank", "page": 1}
         return rendered(
             "board/standings.html",
@@ -156,28 +146,15 @@ def standings(
             page=found.page,
             n_pages=found.n_pages,
             asked=asked,
-            unranked=select_standings(whole if below else none, others),
-            withdrawn=_withdrawn(session, season) if below and not asked.search else [],
+            unranked=select_lines(whole.unranked if below else (), search=q.strip()),
+            withdrawn=_withdrawn(session, season) if below and not q.strip() else [],
             waiting=_n_waiting(session, season),
             links=PageLinks(f"/seasons/{season.name}", values, defaults),
             drawn=intervals([line.errors for line in found.lines]),
             bibtex=_bibtex(season, settings),
         )
 
-    # The result of a search is not cached, since others do not request it.
-    key = () if asked.search else ("standings", asked)
-    return board.answer(request, season, key, make)
-
-
-def within_pages(session: Session, season: Season, number: int) -> int:
-    """Return the number of a page, at most that of the last page of all entries.
-
-    This prevents the cache from holding the last page under many numbers.
-    """
-    if number == 1:
-        return 1
-    of_season = select(func.count()).select_from(Entry).where(Entry.season_id == season.id)
-    return min(number, max(1, -(-(session.scalar(of_season) or 0) // PER_PAGE)))
+    return board.answer(request, season, make)
 
 
 def _withdrawn(session: Session, season: Season) -> list[Entry]:
@@ -217,7 +194,7 @@ def standings_record(
         }
         return json.dumps(record, allow_nan=False)
 
-    return board.answer(request, season, ("standings record",), make, "application/json")
+    return board.answer(request, season, make, "application/json")
 
 
 # -- files of a season -----------------------------------------------------------------------------
@@ -250,7 +227,7 @@ def season_file(
     season = find_season(session, name)
     if file == "scores.csv":
         answer = board.answer(
-            *(request, season, ("scores",), lambda: _scores(session, board, season)),
+            *(request, season, lambda: _scores(session, board, season)),
             "text/csv; charset=utf-8",
         )
         saved_as = f"{season.name}-scores.csv"
@@ -260,7 +237,7 @@ def season_file(
             raise Conflict("the standings are being computed; ask for the archive again later")
         made = snapshot.standings
         answer = board.answer(
-            *(request, season, ("archive",)),
+            *(request, season),
             lambda: _archive(session, settings, board, season, made),
             "application/zip",
         )

@@ -25,7 +25,7 @@ from gnomon_board.standing_cache import COUNTED, board_of_some
 from gnomon_board.standings import LEVEL, PER_PAGE, Contender, Number, score_table
 from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
 from gnomon_board.web.api.records import EntryRecord, RuleRecord, SubmissionRecord
-from gnomon_board.web.board_pages import PageNumber, within_pages
+from gnomon_board.web.board_pages import PageNumber
 from gnomon_board.web.figures import box_figure, curve_figure, intervals, profile_figure
 from gnomon_board.web.page_cache import CurrentBoard
 from gnomon_board.web.templating import PageLinks, rendered
@@ -106,7 +106,7 @@ def learner(
             ),
         )
 
-    return board.answer(request, season, ("entry", entry.id), make)
+    return board.answer(request, season, make)
 
 
 def _trials_by_rule(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
@@ -175,7 +175,6 @@ def rule(
     """Show a rule: its place among the others, and the errors of fifty learners at a time."""
     found = find_season(session, season)
     asked = find_rule(found, name)
-    page = within_pages(session, found, page)
     path = f"/seasons/{season}/rules/{quote(name)}"
 
     def make() -> str:
@@ -209,7 +208,7 @@ def rule(
             drawn=intervals([line.median for line in lines]),
         )
 
-    return board.answer(request, found, ("rule", asked.id, page), make)
+    return board.answer(request, found, make)
 
 
 def _errors_by_entry(session: Session, rule_id: int) -> dict[int, list[float]]:
@@ -266,7 +265,7 @@ def compare(
             others=others,
         )
 
-    return board.answer(request, season, ("compare", a, b), make)
+    return board.answer(request, season, make)
 
 
 def _compared(

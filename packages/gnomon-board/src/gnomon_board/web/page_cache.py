@@ -1,7 +1,8 @@
-"""Caches of pages: rendered ones with ETags, packed by gzip, and whole answers.
+"""Cache of answers with ETags, packed by gzip: one for each address, with its newest state.
 
-:class:`PageCache` renders a page once for each state of its season. :class:`AnswerCache` answers
-before routing, sessions and threads, as long as nothing was committed to the database.
+:class:`AnswerCache` answers before routing, sessions and threads, as long as nothing was committed
+to the database. After a commit the handler runs; if the state that its page depends on is the same,
+the page is not made again.
 
 Only pages that are the same for all readers are packed. A page with a form of a signed-in reader is
 not: its token could be guessed from the length of the packed page (BREACH).
@@ -13,10 +14,9 @@ import gzip
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request, Response
 from starlette.datastructures import Headers
@@ -32,158 +32,24 @@ if TYPE_CHECKING:
 HTML = "text/html; charset=utf-8"
 #: Fewest bytes of a page that is packed.
 _LEAST_PACKED = 500
-
-
-@dataclass(frozen=True, slots=True)
-class CachedPage:
-    """A page as bytes, as it is and packed, with its ETag; ``packed`` is empty if it is small."""
-
-    body: bytes
-    packed: bytes
-    etag: str
-    media_type: str
-
-    @classmethod
-    def of(cls, made: str | bytes, media_type: str = HTML) -> Self:
-        """Return the cached form of a rendered page."""
-        body = made.encode() if isinstance(made, str) else made
-        is_text = isinstance(made, str) and len(body) >= _LEAST_PACKED
-        packed = gzip.compress(body, 6, mtime=0) if is_text else b""
-        return cls(body, packed, hashlib.sha256(body).hexdigest(), media_type)
-
-
-class PageCache:
-    """LRU cache of rendered pages, limited in bytes, with the newest state of each page."""
-
-    def __init__(self, max_bytes: int = 64 << 20) -> None:
-        self._most, self._held = max_bytes, 0
-        self._lock = Lock()
-        self._pages: OrderedDict[Hashable, tuple[Hashable, CachedPage]] = OrderedDict()
-
-    def get(
-        self,
-        key: Hashable,
-        make: Callable[[], str | bytes],
-        media_type: str = HTML,
-        state: Hashable = None,
-    ) -> CachedPage:
-        """Return the page of a key in a state; if it is missing, make it and replace an older one.
-
-        The page depends on key and state only. Earlier states do not return, so a page of another
-        state is not kept.
-        """
-        with self._lock:
-            kept = self._pages.get(key)
-            if kept is not None and kept[0] == state:
-                self._pages.move_to_end(key)
-                return kept[1]
-        page = CachedPage.of(make(), media_type)
-        with self._lock:
-            before = self._pages.pop(key, None)
-            self._pages[key] = state, page
-            self._held += _size(page) - (_size(before[1]) if before else 0)
-            while self._held > self._most:
-                self._held -= _size(self._pages.popitem(last=False)[1][1])
-        return page
-
-
-def _size(page: CachedPage) -> int:
-    return len(page.body) + len(page.packed)
-
-
-def cached_response(request: Request, page: CachedPage) -> Response:
-    """Return a page with its ETag, packed if the browser accepts that."""
-    # The browser revalidates the page each time: an outdated board is worse than a slow one.
-    headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
-    packed = bool(page.packed) and takes_gzip(request.headers.get("accept-encoding", ""))
-    # The packed page has another ETag; AnswerCache answers 304 to either.
-    headers["ETag"] = f'"{page.etag}-gzip"' if packed else f'"{page.etag}"'
-    if packed:
-        headers["Content-Encoding"] = "gzip"
-    return Response(
-        page.packed if packed else page.body, media_type=page.media_type, headers=headers
-    )
-
-
-def takes_gzip(accepted: str) -> bool:
-    """Return whether a client accepts gzip.
-
-    Examples
-    --------
-    >>> [takes_gzip(x) for x in ("gzip, br", "br;q=1, gzip;q=0.5", "gzip;q=0", "*", "identity")]
-    [True, True, False, False, False]
-    """
-    for part in accepted.lower().split(","):
-        name, _, quality = part.partition(";")
-        if name.strip() == "gzip":
-            return quality.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return False
-
-
-@dataclass(frozen=True)
-class BoardState:
-    """Standings, pages and games of one application."""
-
-    standings: StandingsCache
-    pages: PageCache
-    games: PlayedGameCache
-
-    def snapshot(self, season: Season) -> Snapshot | None:
-        """Return the current or previous standings of a season; None if none are ready."""
-        return self.standings.get(season.id, season.version)
-
-    def answer(
-        self,
-        request: Request,
-        season: Season | None,
-        key: Sequence[Hashable],
-        make: Callable[[], str | bytes],
-        media_type: str = HTML,
-        state: Hashable = None,
-    ) -> Response:
-        """Answer with a page, made once for each state of the season and its standings.
-
-        ``state`` holds the other changing values that the page depends on. Without a key the page
-        is not cached.
-        """
-        if not key:
-            return cached_response(request, CachedPage.of(make(), media_type))
-        if season is not None:
-            snapshot = self.snapshot(season)
-            shown = snapshot and (snapshot.standings.version, snapshot.is_current)
-            key, state = (*key, season.id), (season.version, shown, state)
-        return cached_response(request, self.pages.get(tuple(key), make, media_type, state))
-
-
-async def board_state(connection: HTTPConnection) -> BoardState:
-    """Return the state of the application of a request, created at the first call."""
-    app = connection.app
-    if not hasattr(app.state, "board"):
-        standings = StandingsCache(app.state.database)
-        app.state.board = BoardState(standings, PageCache(), PlayedGameCache())
-    found: BoardState = app.state.board
-    return found
-
-
-CurrentBoard = Annotated[BoardState, Depends(board_state)]
-
-
-# -- answers without routing, session or thread ---------------------------------------------------
-
-#: Most seconds for which an answer is kept: some pages depend on the clock, and on PostgreSQL the
-#: commits of other processes are not seen.
+#: Most seconds for which an answer is sent unasked: some pages depend on the clock, and on
+#: PostgreSQL the commits of other processes are not seen.
 _MOST_AGE_S = 2.0
-_MOST_BYTES = 32 << 20
+_MOST_BYTES = 48 << 20
+#: Where a request holds the answer kept for its address, and the state of the answer to keep.
+_KEPT, _STATE = "gnomon.kept", "gnomon.state"
+_OF_BODY = (b"content-length", b"content-encoding", b"content-type")
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """An answer, the state of the database before its creation, and the time after.
+    """An answer, the state that it depends on, and that of the database before it was made.
 
     ``anonymous``: whether signed-in readers get another answer.
     """
 
-    mark: int
+    state: Hashable
+    mark: int | None
     made: float
     start: Message
     body: bytes
@@ -211,21 +77,19 @@ class AnswerCache:
             return
         headers = Headers(scope=scope)
         send = _unless_known(headers.get("if-none-match", ""), send)
-        packed = takes_gzip(headers.get("accept-encoding", ""))
+        packed = _takes_gzip(headers.get("accept-encoding", ""))
         host, query = headers.get("host"), scope["query_string"]
         key = (scope["path"], query, host, scope["scheme"], packed)
         is_anonymous = "cookie" not in headers and "authorization" not in headers
         mark, kept = self._mark(), self._kept.get(key)
-        if (
-            kept is not None
-            and kept.mark == mark
-            and time.monotonic() - kept.made < _MOST_AGE_S
-            and (is_anonymous or not kept.anonymous)
-        ):
-            scope["route"] = kept.route
-            await send({**kept.start, "headers": list(kept.start["headers"])})
-            await send({"type": "http.response.body", "body": kept.body})
-            return
+        if kept is not None and (is_anonymous or not kept.anonymous):
+            scope[_KEPT] = kept
+            if kept.mark == mark is not None and time.monotonic() - kept.made < _MOST_AGE_S:
+                self._kept.move_to_end(key)
+                scope["route"] = kept.route
+                await send({**kept.start, "headers": list(kept.start["headers"])})
+                await send({"type": "http.response.body", "body": kept.body})
+                return
         messages: list[Message] = []
 
         async def sending(message: Message) -> None:
@@ -234,11 +98,11 @@ class AnswerCache:
             await send(message)
 
         await self._app(scope, receive, sending)
-        if mark is not None and len(messages) == 2 and _can_be_kept(messages[0]):
+        if _STATE in scope and len(messages) == 2 and messages[0]["status"] == 200:
             start, body = messages
             anonymous = "Cookie" in Headers(raw=start["headers"])["vary"]
             made, route = time.monotonic(), scope.get("route")
-            self._keep(key, _Kept(mark, made, start, body["body"], route, anonymous))
+            self._keep(key, _Kept(scope[_STATE], mark, made, start, body["body"], route, anonymous))
 
     def _keep(self, key: tuple[Any, ...], answer: _Kept) -> None:
         before = self._kept.pop(key, None)
@@ -246,17 +110,6 @@ class AnswerCache:
         self._held += len(answer.body) - (len(before.body) if before else 0)
         while self._held > _MOST_BYTES:
             self._held -= len(self._kept.popitem(last=False)[1].body)
-
-
-def _can_be_kept(start: Message) -> bool:
-    """Return whether :func:`cached_response` marked an answer as cacheable."""
-    headers = Headers(raw=start["headers"])
-    return (
-        start["status"] == 200
-        and headers.get("cache-control") == "no-cache"
-        and headers.get("vary", "").startswith("Accept-Encoding")
-        and "set-cookie" not in headers
-    )
 
 
 def _unless_known(known: str, send: Send) -> Send:
@@ -282,4 +135,88 @@ def _unless_known(known: str, send: Send) -> Send:
     return sending
 
 
-_OF_BODY = (b"content-length", b"content-encoding", b"content-type")
+def _takes_gzip(accepted: str) -> bool:
+    """Return whether a client accepts gzip."""
+    for part in accepted.lower().split(","):
+        name, _, quality = part.partition(";")
+        if name.strip() == "gzip":
+            return quality.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
+
+
+def cached_response(
+    request: Request,
+    state: Hashable,
+    make: Callable[[], str | bytes],
+    media_type: str = HTML,
+    *,
+    anonymous: bool = False,
+) -> Response:
+    """Return a page with its ETag, packed if the browser accepts that.
+
+    It depends on the address and on ``state`` only, and is made only if the kept one has another
+    state. ``anonymous``: signed-in readers get another page.
+    """
+    kept: _Kept | None = request.scope.get(_KEPT)
+    request.scope[_STATE] = state
+    if kept is not None and state is not None and kept.state == state:
+        answer = Response(kept.body)
+        answer.raw_headers = list(kept.start["headers"])
+        return answer
+    made = make()
+    body = made.encode() if isinstance(made, str) else made
+    etag = hashlib.sha256(body).hexdigest()
+    # The browser revalidates the page each time: an outdated board is worse than a slow one.
+    headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding", "ETag": f'"{etag}"'}
+    if anonymous:
+        headers["Vary"] = "Accept-Encoding, Cookie, Authorization"
+    if (
+        isinstance(made, str)
+        and len(body) >= _LEAST_PACKED
+        and _takes_gzip(request.headers.get("accept-encoding", ""))
+    ):
+        body = gzip.compress(body, 6, mtime=0)
+        headers |= {"ETag": f'"{etag}-gzip"', "Content-Encoding": "gzip"}
+    return Response(body, media_type=media_type, headers=headers)
+
+
+@dataclass(frozen=True)
+class BoardState:
+    """Standings and games of one application."""
+
+    standings: StandingsCache
+    games: PlayedGameCache
+
+    def snapshot(self, season: Season) -> Snapshot | None:
+        """Return the current or previous standings of a season; None if none are ready."""
+        return self.standings.get(season.id, season.version)
+
+    def answer(
+        self,
+        request: Request,
+        season: Season | None,
+        make: Callable[[], str | bytes],
+        media_type: str = HTML,
+        state: Hashable = (),
+    ) -> Response:
+        """Answer with a page, made once for each state of the season and its standings.
+
+        ``state`` holds the other changing values that the page depends on.
+        """
+        if season is not None:
+            snapshot = self.snapshot(season)
+            shown = snapshot and (snapshot.standings.version, snapshot.is_current)
+            state = season.id, season.version, shown, state
+        return cached_response(request, state, make, media_type)
+
+
+async def board_state(connection: HTTPConnection) -> BoardState:
+    """Return the state of the application of a request, created at the first call."""
+    app = connection.app
+    if not hasattr(app.state, "board"):
+        app.state.board = BoardState(StandingsCache(app.state.database), PlayedGameCache())
+    found: BoardState = app.state.board
+    return found
+
+
+CurrentBoard = Annotated[BoardState, Depends(board_state)]

@@ -23,7 +23,7 @@ from gnomon.errors import counted
 from gnomon_board.standings import LEVEL
 from gnomon_board.studies.languages import COLOR_CODES, texts
 from gnomon_board.web.api.dependencies import COOKIE, csrf_token
-from gnomon_board.web.page_cache import CachedPage, cached_response
+from gnomon_board.web.page_cache import cached_response
 
 STATIC = Path(__file__).with_name("static")
 
@@ -178,9 +178,7 @@ def html_response(
     csrf = csrf_token(cookie) if cookie else ""
     text = rendered(template, request.url.path, csrf=csrf, **values)
     if public and not cookie and "authorization" not in request.headers:
-        answer = cached_response(request, CachedPage.of(text))
-        answer.headers["Vary"] = "Accept-Encoding, Cookie, Authorization"
-        return answer
+        return cached_response(request, None, lambda: text, anonymous=True)
     return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
 
 

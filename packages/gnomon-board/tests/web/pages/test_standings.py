@@ -7,12 +7,13 @@ import html
 import re
 
 import pytest
+from sqlalchemy import event
 
 from app_client import AppClient
 from gnomon_board import Settings, create_app
-from gnomon_board.web.page_cache import PageCache
+from gnomon_board.web import board_pages
 from large_board import filled_board
-from small_season import fill
+from small_season import fill, make_account
 from submitted import register
 
 
@@ -130,31 +131,29 @@ def test_a_page_with_somebodys_form_is_not_packed(client, database, settings, ad
         assert page.headers["cache-control"] == "no-store", path
 
 
-@pytest.mark.parametrize("path", ["/seasons/spring-2026", "/seasons/spring-2026/rules/clockwise"])
-def test_pages_beyond_the_last_are_kept_once(lively, monkeypatch, path):
-    keys, get = set(), PageCache.get
-    monkeypatch.setattr(PageCache, "get", lambda self, key, *a: keys.add(key) or get(self, key, *a))
-    for page in (3, 99_998, 99_999):
-        assert lively.get(f"{path}?page={page}").status_code == 200
-    assert len(keys) == 1
+def test_a_page_is_made_again_only_if_its_season_changes(
+    client, season, database, token, monkeypatch
+):
+    """The database changes with every attempt of a person; most pages do not."""
+    made, whole = [], board_pages.rendered
+    monkeypatch.setattr(board_pages, "rendered", lambda *a, **k: made.append(a) or whole(*a, **k))
+    register(client, token, "Learner")
+    first = client.get("/seasons/spring").text
+    make_account(database, "somebody", "submit")
+    assert client.get("/seasons/spring").text == first
+    assert len(made) == 1
+    register(client, token, "Another")
+    assert client.get("/seasons/spring").text != first
+    assert len(made) == 2
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("path", ["/", "/seasons/spring"])
-def test_of_a_page_its_last_state_is_kept(client, season, token, monkeypatch, path):
-    kept, get = [], PageCache.get
-    monkeypatch.setattr(PageCache, "get", lambda *a, **k: kept.append(a[1]) or get(*a, **k))
-    pages = set()
-    for n in range(3):
-        register(client, token, f"Learner {n}")
-        pages.add(client.get(path, headers={"Accept": "text/html"}).text)
-    assert len(pages) == 3
-    assert len(set(kept)) == 1
-
-
-def test_the_cache_holds_so_many_bytes():
-    cache = PageCache(max_bytes=10_000)
-    for n in range(50):
-        cache.get(n, lambda: "x" * 400)
-    assert cache.get(49, lambda: "new").body == b"x" * 400
-    assert cache.get(0, lambda: "new").body == b"new"
+def test_the_cache_holds_so_many_bytes(client, database, season, monkeypatch):
+    monkeypatch.setattr("gnomon_board.web.page_cache._MOST_BYTES", 30_000)
+    for n in range(20):
+        client.get(f"/seasons/spring?q={n}")
+    looked = []
+    event.listen(database.engine, "before_cursor_execute", lambda *a: looked.append(a[2]))
+    client.get("/seasons/spring?q=19")
+    assert looked == []
+    client.get("/seasons/spring?q=0")
+    assert looked

@@ -24,8 +24,8 @@ from typing import Any
 
 from benchmarks.record import Measurement
 from gnomon.errors import GnomonError
-from gohr.experiments import ExperimentConfig, RunFolder, run, score, status
-from gohr.experiments.run_folder import is_run_folder
+from gohr.experiments import ExperimentConfig, Run, run, score, status
+from gohr.experiments.runs import is_run_folder
 from gohr.experiments.store import RUN_FILE
 
 #: Where the bits and the moments are drawn from.
@@ -84,7 +84,7 @@ def flipped(place: Path, n_flips: int, seed: int = SEED) -> Tally:
     """Flip single bits in the database of a run, each in a fresh copy."""
     draws, tally = random.Random(seed), Tally()
     shutil.rmtree(place, ignore_errors=True)
-    whole = run(CONFIG, place / "whole").folder
+    whole = run(CONFIG, place / "whole")
     truth, data, copy = _read(whole.path), whole.store.path.read_bytes(), place / "run"
     copy.mkdir()
     for _ in range(n_flips):
@@ -116,7 +116,7 @@ def _read(folder: Path) -> tuple[Any, ...]:
     counts = tuple((p.learner, p.rule, p.done, p.failed, p.missing) for p in status(folder))
     # What took how long is lost with a row, and told as unknown.
     trials = [(t.key, t.learner, t.rule, t.trial, t.status, t.n_attempts, t.attempts_hash)
-              for t in RunFolder.open(folder).trials()]  # fmt: skip
+              for t in Run.open(folder).trials()]  # fmt: skip
     return counts, trials, score(folder).to_records(), score(folder, "m_star").to_records()
 
 
@@ -125,8 +125,8 @@ import sys
 from benchmarks.faults import LONG
 from gohr.experiments import run
 if __name__ == "__main__":
-    summary = run(LONG, sys.argv[1], workers=2)
-    sys.exit(1 if summary.failed else 0)
+    played = run(LONG, sys.argv[1], workers=2)
+    sys.exit(1 if any(trial.error for trial in played.trials()) else 0)
 """
 
 
@@ -173,7 +173,7 @@ def _kill_once(script: Path, folder: Path, victim: str, wanted: int) -> None:
 
 def _n_recorded(folder: Path) -> int:
     try:
-        return len(RunFolder.open(folder).trials())
+        return len(Run.open(folder).trials())
     except GnomonError:
         return 0  # not there yet
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.record import Measurement
-from gohr.experiments import ExperimentConfig, RunFolder, run, score, status
+from gohr.experiments import ExperimentConfig, Run, run, score, status
 
 DQN = {"kind": "linear_dqn", "learning_rate": 0.03}
 #: What can be had of two cores: less than 2 where others are at work.
@@ -19,9 +19,9 @@ COUNTED = "what the machine gave to two at that time: no more can be hoped for b
 #: Scores a folder in a process of its own, and tells its attempts, seconds and most megabytes.
 SCORE = """
 import resource, sys, time
-from gohr.experiments.run_folder import RunFolder
+from gohr.experiments.runs import Run
 from gohr.experiments.scores import score
-folder = RunFolder.open(sys.argv[1])
+folder = Run.open(sys.argv[1])
 began = time.perf_counter()
 table = score(folder)
 seconds = time.perf_counter() - began
@@ -84,9 +84,9 @@ def _many_trials() -> Iterator[Measurement]:
     with tempfile.TemporaryDirectory() as out:
         folder = Path(out) / "run"
         yield _timed("10,000 trials of 5 boards, played", lambda: run(config, folder))
-        yield _timed("10,000 trials, status", lambda: status(RunFolder.open(folder)))
+        yield _timed("10,000 trials, status", lambda: status(Run.open(folder)))
         yield _timed("10,000 trials, going on with nothing to do", lambda: run(config, folder))
-        yield _timed("10,000 trials, scored", lambda: score(RunFolder.open(folder)))
+        yield _timed("10,000 trials, scored", lambda: score(Run.open(folder)))
 
 
 def _many_attempts() -> Iterator[Measurement]:

@@ -18,7 +18,7 @@ def measure() -> Iterator[Measurement]:
     for learner, note in [("uniform", "long trials"), ("linear_dqn", "short trials")]:
         config = ExperimentConfig("verified", RULES, [learner], trials=10)
         with tempfile.TemporaryDirectory() as out:
-            folder = run(config, Path(out) / "run").folder
+            folder = run(config, Path(out) / "run")
             n = sum(record.n_attempts for record in folder.trials())
             log = {(x.rule, x.trial): each for x, each in folder.each(folder.trials())}
             assert verify(folder).ok
@@ -35,7 +35,7 @@ def _by_reference() -> Measurement:
     """Time what the reference interpreter takes for the same, as the peer."""
     config = ExperimentConfig("peer", RULES[:1], ["uniform"], trials=1, episodes=50)
     with tempfile.TemporaryDirectory() as out:
-        folder = run(config, Path(out) / "run").folder
+        folder = run(config, Path(out) / "run")
         log = folder.log(folder.trials()[0])
 
     def replay() -> None:

@@ -78,7 +78,7 @@ def difficulty(_: Path) -> Figure:
     learners = ["frugal", "tabular_q", "reinforce"]
     config = load_experiment("gohr-core", learners=learners, trials=10, episodes=60)
     with tempfile.TemporaryDirectory() as folder:
-        table = score(run(config, Path(folder, "suite")).folder, "tce")
+        table = score(run(config, Path(folder, "suite")), "tce")
     return rank(table, by="task").figure()
 
 

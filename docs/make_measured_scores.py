@@ -15,6 +15,7 @@ second five minutes of one, the others, which need the extra ``rl``, half an hou
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import io
 import json
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from gohr.execution import make_workers
-from gohr.experiments import METRICS, RunFolder, TrialRecord, score_trial, suites_of
+from gohr.experiments import METRICS, Run, TrialRecord, score_trial
 
 METRICS_KEPT = ("tce", "errors_to_learn", "skill")
 OUT = Path(__file__).parents[1] / "packages/gnomon/src/gnomon/scores/data"
@@ -35,7 +36,7 @@ BATCH = 200
 
 def scores_of(piece: tuple[str, list[TrialRecord]]) -> list[list[float]]:
     """Return the kept scores of some trials of a run folder."""
-    folder = RunFolder.open(piece[0])
+    folder = Run.open(piece[0])
     rules = {entry.name: entry.rule_set for entry in folder.config.rules}
     board = folder.config.board
     rows = []
@@ -48,7 +49,7 @@ def scores_of(piece: tuple[str, list[TrialRecord]]) -> list[list[float]]:
     return rows
 
 
-def table_of(folder: RunFolder) -> dict[str, Any]:
+def table_of(folder: Run) -> dict[str, Any]:
     """Return arrays with an entry for each trial, in the order of the experiment.
 
     What was not reached is empty. A run that was stopped gives the trials that each learner has
@@ -85,20 +86,17 @@ def table_of(folder: RunFolder) -> dict[str, Any]:
     return arrays | {"skill": scores[:, 2].astype(np.float32)}
 
 
-def provenance(name: str, folder: RunFolder, data: bytes, n_rows: int) -> dict[str, Any]:
+def provenance(name: str, folder: Run, data: bytes, n_rows: int) -> dict[str, Any]:
     """Return what must be known of the scores, and nothing of the machine but its kind."""
-    last = folder.sessions[-1]
     return {
         "name": name,
         "experiment": folder.config.name,
         "gnomon": folder.version,
         "config_hash": folder.config.hash,
-        "suites": [suite.full_name for suite in suites_of(folder.config)],
         "n_trials": n_rows,
         "n_trials_planned": folder.config.n_trials,
-        "made": last["begun"][:10],
-        "python": last["python"],
-        "packages": last["packages"],
+        "made": datetime.date.today().isoformat(),
+        "software": folder.software,
         "sha256": hashlib.sha256(data).hexdigest(),
         "metrics": {
             metric: {
@@ -114,7 +112,7 @@ def provenance(name: str, folder: RunFolder, data: bytes, n_rows: int) -> dict[s
 
 def main() -> None:
     """Write NAME.npz and NAME.json."""
-    name, folder = sys.argv[1], RunFolder.open(sys.argv[2])
+    name, folder = sys.argv[1], Run.open(sys.argv[2])
     arrays = table_of(folder)
     out = io.BytesIO()
     np.savez_compressed(out, **arrays)

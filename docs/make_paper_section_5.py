@@ -206,7 +206,7 @@ def write(
 
 
 if __name__ == "__main__":
-    sweep = gohr.RunFolder.open(sys.argv[1])
+    sweep = gohr.Run.open(sys.argv[1])
     write(
         curves_of(gohr.score(sweep, "cumulated_errors")),
         {entry.name: entry.params for entry in sweep.config.learners},

@@ -187,7 +187,7 @@ def main(argument: str | None) -> int:
     """Play the readings, or read the run of the sweep."""
     if argument is None or argument.isdigit():
         return show(TITLE, comparisons(*([int(argument)] if argument else [])))
-    run = gohr.RunFolder.open(argument)
+    run = gohr.Run.open(argument)
     claims = {
         name: claims_of(curves)
         for name, curves in curves_of(gohr.score(run, "cumulated_errors")).items()

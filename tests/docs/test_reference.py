@@ -20,7 +20,8 @@ import gohr.cli
 from gnomon.stats import metric_named, summarize_runs
 from gohr import game, play
 from gohr.experiments import METRICS as SCORES
-from gohr.experiments import attempt_columns, available_suites, load_suite
+from gohr.experiments import available_suites, load_suite
+from gohr.experiments.attempts import attempt_columns
 from gohr.learners import available_learners, learner_kinds, make_learner
 from gohr.rules import FAMILIES, TAGS, available_rules, load_rule
 
@@ -94,7 +95,7 @@ def known(call: Callable[[], object]) -> set[str]:
 def test_every_field_of_an_experiment_is_documented():
     documented = rows(section("gohr/experiments.md", "Fields"))
     smallest = gohr.ExperimentConfig("small", ["clockwise"], ["uniform"])
-    names = {*type(smallest).model_fields} - {"predefined"}
+    names = {*type(smallest).model_fields} - {"recorded"}
     assert names == set(documented)
     for name in names:
         if isinstance(default := getattr(smallest, name), int):

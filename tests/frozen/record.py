@@ -26,7 +26,8 @@ from unittest import mock
 
 from frozen.cases import CAPTIVE, LEARNERS, SECTIONS, write_inputs
 from gnomon import __version__
-from gohr.experiments import RunFolder, attempt_columns
+from gohr.experiments import Run
+from gohr.experiments.attempts import attempt_columns
 
 EXPECTED = Path(__file__).with_name("expected")
 _SECRET = {"token", "invitation", "salt", "commitment", "computed", "prefix"}
@@ -187,7 +188,7 @@ def _learners(_: str) -> dict[str, Any]:
 
 def _hashes(run: Path) -> dict[str, str]:
     """Return a hash of the rows of each trial, as a Polars data frame of the first edition."""
-    attempts, folder = {}, RunFolder.open(run)
+    attempts, folder = {}, Run.open(run)
     for trial in folder.trials():
         log = folder.log(trial)
         key = trial.learner, trial.rule, trial.trial

@@ -10,11 +10,10 @@ import time
 from concurrent import futures
 from multiprocessing import get_context
 
-import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
-from gohr.execution import Limits, ProcessWorkers, Workers, cluster_workers, make_workers
+from gohr.execution import ProcessWorkers, Workers, cluster_workers, make_workers
 
 
 def square(x: int) -> int:
@@ -31,10 +30,6 @@ def misbehave(x: int) -> int:
     if x == 4:
         sys.exit("gone")
     return x
-
-
-def eat_on_two(x: int) -> int:
-    return x if x != 2 else int(np.ones(100_000_000).sum())
 
 
 def refuse() -> None:
@@ -99,7 +94,7 @@ def test_an_address_without_a_port_is_refused_before_a_client_is_made(monkeypatc
 
 @pytest.mark.full
 def test_a_piece_that_kills_its_worker_or_hangs_costs_no_other():
-    executor = ProcessWorkers(2, limits=Limits(time_s=2))
+    executor = ProcessWorkers(2, time_s=2)
     outcomes = {o.piece: o for o in executor.map(misbehave, range(9))}
     assert sorted(outcomes) == list(range(9))
     assert {x: o.error for x, o in outcomes.items() if o.error} == {
@@ -107,15 +102,6 @@ def test_a_piece_that_kills_its_worker_or_hangs_costs_no_other():
         3: "TimeLimit: not done after 2 s",
         4: "SystemExit: gone",
     }
-
-
-@pytest.mark.full
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what is allocated")
-def test_a_piece_that_eats_memory_fails_alone():
-    executor = ProcessWorkers(1, limits=Limits(memory_mb=200))
-    errors = {o.piece: o.error for o in executor.map(eat_on_two, range(4)) if o.error}
-    assert list(errors) == [2]
-    assert "MemoryError" in errors[2]
 
 
 def test_workers_that_cannot_start_are_one_error():
@@ -127,7 +113,7 @@ def test_who_does_the_work():
     with pytest.raises(ValueError, match=r"^expected at least 1 worker, found 0$"):
         make_workers(0)
     assert not isinstance(make_workers(1), ProcessWorkers)
-    assert isinstance(make_workers(1, limits=Limits(time_s=1)), ProcessWorkers)
+    assert isinstance(make_workers(1, time_s=1), ProcessWorkers)
     assert isinstance(make_workers(3), ProcessWorkers)
 
 

@@ -22,7 +22,7 @@ from gnomon.files import parse_toml
 from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.remote_game import AttemptPlay, Move, Replies, Reply
 from gnomon_board.verification import verified_trials
-from gohr import ExperimentConfig, RunFolder
+from gohr import ExperimentConfig, Run
 from gohr.experiments import write_log
 
 _LARGEST_ANSWER, _PART = 64 << 20, 65_536
@@ -275,7 +275,7 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
     Raises RunFolderError: it is not a run folder. Raises LeaderboardError: the run has several
     learners, or trials are missing.
     """
-    run = RunFolder.open(folder)
+    run = Run.open(folder)
     names = [each.name for each in run.config.learners]
     if learner is None and len(names) > 1:
         raise LeaderboardError(

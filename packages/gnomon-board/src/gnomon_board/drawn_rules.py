@@ -24,11 +24,12 @@ from gnomon.errors import UnknownNameError
 from gnomon_board.errors import LeaderboardError
 from gohr import BoardSpec, available_rules, compile_rule, draw_boards, load_rule, parse, play
 from gohr.errors import RuleError
-from gohr.experiments import Progress
 from gohr.game import CLEARED, DEFAULT_SPEC, N_BUCKETS, N_CELLS, STALEMATE, find_stalemate
 from gohr.learners import RulePlayer, Uniform, chance_of_success
 from gohr.rules import BUILT_IN_ORDERS, RuleSet
 
+#: A function that is given how many steps are done, and how many there are.
+Progress = Callable[[int, int], object]
 #: Features that a rule may depend on. The first three determine the bucket of a piece, and so does
 #: memory, by the bucket of an earlier piece. The last three determine which pieces can be moved; a
 #: rule has at most one of them.

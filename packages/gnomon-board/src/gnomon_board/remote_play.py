@@ -18,10 +18,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon.files import read_toml
 from gnomon_board.client import Client
+from gnomon_board.drawn_rules import Progress
 from gnomon_board.errors import LeaderboardError, wrong_field
 from gnomon_board.remote_game import Move, Reply
 from gohr import BoardSpec, Learner
-from gohr.experiments import LearnerEntry, Progress, season_board_spec
+from gohr.experiments import LearnerEntry
 from gohr.game import ACCEPTED, EPISODE_OVER, IN_PROGRESS, N_BUCKETS, N_CELLS
 from gohr.learners import Observation, Transition, is_shown_the_rule, learner_kinds
 
@@ -74,7 +75,11 @@ def learner_rng(
 
 
 def play_remotely(
-    plan: RemotePlan, client: Client, *, again: bool = False, progress: Progress | None = None
+    plan: RemotePlan,
+    client: Client,
+    *,
+    again: bool = False,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Play the last attempt of an entry, or continue it; with ``again``, request another first.
 
@@ -94,7 +99,7 @@ def play_remotely(
         entry = client.next_attempt(entry["id"])
     number = max(attempt["number"] for attempt in entry["attempts"])
     attempt = client.begin(entry["id"], number)
-    spec = season_board_spec(attempt.board)
+    spec = BoardSpec(**attempt.board)
     learner = learner.completed(spec)
     waiting = [trial for trial in reversed(attempt.trials) if trial.state != "done"]
     n_trials, n_attempts = len(waiting), 0

@@ -40,11 +40,11 @@ from sqlalchemy.orm import Session
 from gnomon.files import read_toml
 from gnomon_board.accounts import clean_text, note
 from gnomon_board.commitment import Reveal, RevealedRule, commit, new_salt
-from gnomon_board.drawn_rules import ELEMENTS, Difficulty, generate_rules, reason_against
+from gnomon_board.drawn_rules import ELEMENTS, Difficulty, Progress, generate_rules, reason_against
 from gnomon_board.errors import Conflict, LeaderboardError, Missing, NotAllowed, wrong_field
 from gnomon_board.schema import Season, SeasonRule, now
 from gohr import ExperimentConfig, available_rules
-from gohr.experiments import Progress, RuleEntry
+from gohr.experiments import RuleEntry
 from gohr.rules import rule_info
 
 Division = Literal["hidden", "replayed"]

@@ -18,7 +18,7 @@ Learners
     come with the package; `play` lets one play a rule and returns a
     `TrialLog`, every attempt it made.
 Experiments
-    An `ExperimentConfig` names rules and learners, `run` plays it into a `RunFolder`, `score` makes
+    An `ExperimentConfig` names rules and learners, `run` plays it into a `Run`, `score` makes
     a table of scores for :mod:`gnomon`, `elements` compares rules with a baseline, `verify` replays
     every attempt and `report` writes a page.
 

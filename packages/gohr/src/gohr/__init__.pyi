@@ -7,7 +7,7 @@ from . import people as people
 from . import rules as rules
 from ._version import __version__ as __version__
 from .experiments import ExperimentConfig as ExperimentConfig
-from .experiments import RunFolder as RunFolder
+from .experiments import Run as Run
 from .experiments import elements as elements
 from .experiments import run as run
 from .experiments import score as score
@@ -35,7 +35,7 @@ __all__ = [
     "HiddenRulesEnv",
     "HiddenRulesVectorEnv",
     "Learner",
-    "RunFolder",
+    "Run",
     "TrialLog",
     "__version__",
     "available_learners",

@@ -93,6 +93,10 @@ class RunFolderError(GnomonError):
     """A folder that is not a run folder, or of another version or experiment."""
 
 
+class DamagedRunWarning(GnomonWarning):
+    """A run was damaged: its undamaged trials were kept, and the others are played again."""
+
+
 class StuckRuleWarning(GnomonWarning):
     """A rule lets no piece move on most boards as they are dealt, so that no error is possible."""
 

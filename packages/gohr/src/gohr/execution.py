@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import os
 import re
-import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
-from multiprocessing import resource_tracker
-from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from gnomon.errors import GnomonError
@@ -60,29 +56,6 @@ class Outcome(Generic[Piece, Result]):
     result: Result | None = None
     error: str | None = None
     traceback: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits on one piece of work; None sets no limit.
-
-    Parameters
-    ----------
-    time_s : float, optional
-        Seconds, above 0; then the worker process is ended.
-    memory_mb : int, optional
-        Megabytes (of a million bytes) that the worker process may allocate beyond its allocation
-        when it was ready; then the work fails with a ``MemoryError``. Only Linux enforces it.
-    """
-
-    time_s: float | None = None
-    memory_mb: int | None = None
-
-    def __bool__(self) -> bool:
-        return self != Limits()
-
-
-NO_LIMITS = Limits()
 
 
 class Workers:
@@ -155,30 +128,31 @@ class Workers:
 class ProcessWorkers(Workers):
     """``n_workers`` processes, in each of which ``prepare`` is called first.
 
+    A piece that takes longer than ``time_s`` seconds fails, and so does the piece of a process that
+    dies; another process takes its place.
+
     They are not forks of this process, whose threads would not live through it. On Linux they are
     forks of a server that has imported the module ``preload``, and is started here; elsewhere
     each is a fresh interpreter. So the work must be a function that they can import, pieces and
-    results must pickle, and a script that calls this needs ``if __name__ == "__main__":``. If a
-    process dies, its current piece fails, and another process takes its place.
+    results must pickle, and a script that calls this needs ``if __name__ == "__main__":``.
     """
 
     def __init__(
         self,
         n_workers: int,
+        time_s: float | None = None,
         *,
-        limits: Limits = NO_LIMITS,
         prepare: Callable[[], None] | None = None,
         preload: str | None = None,
     ) -> None:
-        self._n_workers, self._limits, self._prepare = n_workers, limits, prepare
+        self._n_workers, self._time_s, self._prepare = n_workers, time_s, prepare
         self._context = copy(_CONTEXT)
         self._context.Process = _Worker
         if _METHOD == "forkserver":
             from multiprocessing import forkserver
 
             self._context.set_forkserver_preload([preload] if preload else [])
-            with _interrupts_blocked():
-                forkserver.ensure_running()
+            forkserver.ensure_running()
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
@@ -190,24 +164,16 @@ class ProcessWorkers(Workers):
         if not waiting:
             return
         n_workers = min(self._n_workers, len(waiting))
-        pool: Any = ProcessPool(
-            n_workers,
-            initializer=_begin,
-            initargs=(self._prepare, self._limits.memory_mb, dict(os.environ)),
-            context=self._context,
-        )
+        pool: Any = ProcessPool(n_workers, initializer=self._prepare, context=self._context)
         try:
-            with _interrupts_blocked():
-                first = pool.schedule(int)
             try:
-                first.result(_START_S)
+                pool.schedule(int).result(_START_S)
             except Exception as error:
                 raise GnomonError(
                     f"no worker process started ({_in_one_line(error)}); a script that plays on "
                     'several processes needs if __name__ == "__main__":'
                 ) from None
-            timed = _Timed(pool, self._limits.time_s)
-            yield from Workers(timed, n_workers).map(work, waiting)
+            yield from Workers(_Timed(pool, self._time_s), n_workers).map(work, waiting)
         finally:
             pool.stop()
             pool.join()
@@ -231,23 +197,23 @@ class _Worker(_CONTEXT.Process):  # type: ignore[misc]  # the platform decides o
 
 def make_workers(
     n_workers: int = 1,
+    time_s: float | None = None,
     *,
-    limits: Limits = NO_LIMITS,
     prepare: Callable[[], None] | None = None,
     preload: str | None = None,
 ) -> Workers:
     """Return a number of workers: this process for one, else separate processes.
 
-    With limits, even one worker is a separate process, so that it can be ended. ``prepare`` and
-    ``preload`` are those of :class:`ProcessWorkers`.
+    With a limit of time, even one worker is a separate process, so that it can be ended. The other
+    arguments are those of :class:`ProcessWorkers`.
 
     Raises ValueError if there would be no worker.
     """
     if n_workers < 1:
         raise ValueError(f"expected at least 1 worker, found {n_workers}")
-    if n_workers == 1 and not limits:
+    if n_workers == 1 and time_s is None:
         return Workers()
-    return ProcessWorkers(n_workers, limits=limits, prepare=prepare, preload=preload)
+    return ProcessWorkers(n_workers, time_s, prepare=prepare, preload=preload)
 
 
 @contextmanager
@@ -340,35 +306,3 @@ def _in_one_line(error: BaseException) -> str:
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()
     first = plain.splitlines()[0] if plain else ""
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
-
-
-def _begin(
-    prepare: Callable[[], None] | None, memory_mb: int | None, environment: Mapping[str, str]
-) -> None:
-    """Prepare a worker process, and limit its further memory allocation."""
-    os.environ.update(environment)  # the server has an earlier one
-    if prepare is not None:
-        prepare()
-    if memory_mb is None:
-        return
-    with suppress(ImportError, OSError, ValueError):  # a system without such limits
-        import resource
-
-        pages = int(Path("/proc/self/statm").read_text().split()[5])
-        most = pages * resource.getpagesize() + memory_mb * 1_000_000
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C in processes and threads that are started within the block, which inherit it.
-
-    A terminal sends Ctrl-C to every process of a command; only this one decides what it means.
-    """
-    # Starting this helper of multiprocessing unblocks the signal, so it comes first.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -44,11 +44,9 @@ class TrialLog:
         0 accepted, 4 denied, 7 immovable, 3 empty cell, -4 after the end of the episode.
     finish : numpy.ndarray of int8, shape (n_episodes,)
         0 the horizon came first, 1 cleared, 2 stalemate.
-    own : numpy.ndarray of bool, shape (n_rows,), optional
-        If another player shares the boards, mask of the attempts that are scored: the player's own.
     p0 : numpy.ndarray of float, shape (n_rows,), optional
         Chance of success at each attempt of a player who attempts any bucket for any piece; a run
-        keeps it unless the rule is hidden.
+        keeps it.
 
     Examples
     --------
@@ -68,7 +66,6 @@ class TrialLog:
     actions: npt.NDArray[np.uint8]
     outcomes: npt.NDArray[np.int8]
     finish: npt.NDArray[np.int8]
-    own: npt.NDArray[np.bool_] | None = None
     p0: npt.NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:

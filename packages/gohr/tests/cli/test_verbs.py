@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gnomon import __version__
-from gohr.experiments import ExperimentConfig, RunFolder, run, score
+from gohr.experiments import ExperimentConfig, Run, run, score
 from runs import edit, hashes
 
 CONFIG = """
@@ -63,9 +63,9 @@ def test_every_verb_says_what_it_does(command):
 
 def test_run_and_run_again(command):
     said = command("gohr", "run", "small.toml", "--out", "out")
-    assert said == (0, "small: 16 trials (16 done, 0 skipped, 0 failed) in out\n", "")
+    assert said == (0, "out: 16 trials (16 done, 0 failed, 0 missing), not in play\n", "")
     said = command("gohr", "run", "small.toml", "--out", "out")
-    assert said == (0, "small: 16 trials (0 done, 16 skipped, 0 failed) in out\n", "")
+    assert said == (0, "out: 16 trials (16 done, 0 failed, 0 missing), not in play\n", "")
     answer = answer_of(command("gohr", "run", "small.toml", "--out", "out", "--json"), "run")
     assert answer["results"][0] == {
         "learner": "uniform",
@@ -90,7 +90,7 @@ def test_one_trial_is_said_to_be_one(command):
         "2",
     )
     said = command(*arguments, "--out", "out")
-    assert said.out == "clockwise: 1 trial (1 done, 0 skipped, 0 failed) in out\n"
+    assert said.out == "out: 1 trial (1 done, 0 failed, 0 missing), not in play\n"
     assert "out: 1 trial (1 done" in command("gohr", "status", "out").out
 
 
@@ -99,12 +99,9 @@ def test_a_run_without_a_folder_makes_one_that_is_named_by_the_experiment(comman
     (tmp_path / "mine" / "rule.txt").write_text("(*,*,*,*,0)\n")
     played = ("--learners", "uniform", "--trials", "1", "--episodes", "2")
     said = command("gohr", "run", "clockwise", *played)
-    assert said.out == "clockwise: 1 trial (1 done, 0 skipped, 0 failed) in clockwise-run\n"
-    assert (
-        "(0 done, 1 skipped, 0 failed) in clockwise-run"
-        in command("gohr", "run", "clockwise", *played).out
-    )
-    assert "in rule.txt-run" in command("gohr", "run", "mine/rule.txt", *played).out
+    assert said.out == "clockwise-run: 1 trial (1 done, 0 failed, 0 missing), not in play\n"
+    assert command("gohr", "run", "clockwise", *played).out == said.out
+    assert "rule.txt-run: 1 trial" in command("gohr", "run", "mine/rule.txt", *played).out
     said = command("gohr", "run", "clockwise", *played, "--seed", "1")
     assert (said.status, "clockwise-run: holds another experiment (seed" in said.err) == (2, True)
 
@@ -112,7 +109,7 @@ def test_a_run_without_a_folder_makes_one_that_is_named_by_the_experiment(comman
 def test_a_trial_that_was_damaged_is_played_again_and_said_so(command, tmp_path):
     command("gohr", "run", "small.toml", "--out", "out")
     before = hashes(tmp_path / "out")
-    edit(RunFolder.open(tmp_path / "out"), "UPDATE trials SET n_attempts = 1 WHERE place = 0")
+    edit(Run.open(tmp_path / "out"), "UPDATE trials SET n_attempts = 1 WHERE place = 0")
     for verb in ("score", "report"):
         said = command("gohr", verb, "out")
         assert (said.status, said.out) == (2, "")
@@ -121,9 +118,9 @@ def test_a_trial_that_was_damaged_is_played_again_and_said_so(command, tmp_path)
     said = command("gohr", "run", "small.toml", "--out", "out")
     assert (said.status, said.out) == (
         0,
-        "small: 16 trials (1 done, 15 skipped, 0 failed) in out\n",
+        "out: 16 trials (16 done, 0 failed, 0 missing), not in play\n",
     )
-    assert said.err.startswith("gohr: missing or damaged, played again: ")
+    assert said.err.startswith("gohr: out/run.sqlite: damaged; 15 undamaged trials kept")
     assert said.err.count("\n") == 1
     assert hashes(tmp_path / "out") == before
 
@@ -137,7 +134,7 @@ def test_a_run_with_failures_says_no(command, monkeypatch):
     monkeypatch.setattr(Trial, "play", fail)
     said = command("gohr", "run", "small.toml", "--out", "out")
     assert said.status == 1
-    assert said.out == "small: 16 trials (0 done, 0 skipped, 16 failed) in out\n"
+    assert said.out == "out: 16 trials (0 done, 16 failed, 0 missing), not in play\n"
     lines = said.err.splitlines()
     assert lines[0] == "gohr: failed: uniform on clockwise, 0: RuntimeError: out of luck"
     assert (len(lines), lines[-1]) == (11, "gohr: failed: 6 more")
@@ -283,7 +280,7 @@ def test_what_cannot_be_written_is_named_as_it_was_asked_for(command, folder, tm
 
 def _open(folder: Path):
 
-    return RunFolder.open(folder)
+    return Run.open(folder)
 
 
 SCORES = "algorithm,task,run,score\na,t,0,1\na,t,1,2\n"
@@ -309,7 +306,7 @@ BAD_INPUT = [
     (
         CONFIG.replace("4", "'four'"),
         "gohr run bad.toml --out out",
-        "bad.toml: field 'trials': expected a whole number from 1 to 1,000,000; found 'four'\n",
+        "bad.toml: field 'trials': input should be a valid integer; found 'four'\n",
     ),
     (
         CONFIG.replace("uniform", "unifrom"),
@@ -346,7 +343,7 @@ BAD_INPUT = [
     (
         CONFIG.replace("4", "2000000"),
         "gohr run bad.toml --out out",
-        "bad.toml: field 'trials': expected a whole number from 1 to 1,000,000; found 2000000\n",
+        "bad.toml: field 'trials': input should be less than or equal to 1000000; found 2000000\n",
     ),
     (SCORES, "gnomon estimate bad.csv --metric iqn", "unknown metric 'iqn'; did you mean 'iqm'"),
     (

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from gohr.cli import main
-from gohr.experiments import ExperimentConfig, RunFolder, run, write_log
+from gohr.experiments import ExperimentConfig, Run, run, write_log
 from runs import edit
 
 CONFIG = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=3)
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> RunFolder:
-    return run(CONFIG, tmp_path / "run").folder
+def folder(tmp_path: Path) -> Run:
+    return run(CONFIG, tmp_path / "run")
 
 
 def status_of(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:

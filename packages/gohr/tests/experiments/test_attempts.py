@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gohr import TrialLog
-from gohr.experiments import attempt_bytes, attempt_columns, attempts_of
+from gohr.experiments import attempt_bytes
+from gohr.experiments.attempts import attempt_columns, attempts_of
 
 OVER = -4
 
@@ -30,8 +31,7 @@ def episodes(draw: st.DrawFn) -> tuple[list[int], int]:
 
 
 @st.composite
-def trial_logs(draw: st.DrawFn, two: bool = False) -> TrialLog:
-    """A trial, or one of two at the same boards."""
+def trial_logs(draw: st.DrawFn) -> TrialLog:
     played = draw(st.lists(episodes(), min_size=1, max_size=6))
     rows = [outcome for outcomes, _ in played for outcome in outcomes]
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -41,11 +41,10 @@ def trial_logs(draw: st.DrawFn, two: bool = False) -> TrialLog:
         actions=rng.integers(0, 144, len(rows), dtype=np.uint8),
         outcomes=np.array(rows, dtype=np.int8),
         finish=np.array([finish for _, finish in played], dtype=np.int8),
-        own=rng.random(len(rows)) < 0.5 if two else None,
     )
 
 
-@given(st.booleans().flatmap(trial_logs))
+@given(trial_logs())
 def test_equal_trials_give_equal_bytes_and_the_bytes_the_trial(log):
     assert attempt_bytes(log) == attempt_bytes(deepcopy(log))
     back = attempts_of(attempt_bytes(log))
@@ -85,7 +84,7 @@ def rows_slowly(log: TrialLog) -> list[tuple[object, ...]]:
     return rows
 
 
-@given(trial_logs(), trial_logs(two=True))
+@given(trial_logs(), trial_logs())
 def test_the_columns_are_those_of_a_loop(one, two):
     one = replace(one, p0=np.linspace(0, 1, len(one.actions)))
     columns = attempt_columns({("a", "r", 0): one, ("a", "r", 1): two})
@@ -93,9 +92,6 @@ def test_the_columns_are_those_of_a_loop(one, two):
     p0 = [None if np.isnan(x) else x for x in columns["p0"].tolist()]
     found = list(zip(*(columns[name].tolist() for name in names), p0, strict=True))
     assert found == rows_slowly(one) + rows_slowly(two)
-    is_own = columns["own"][(columns["trial"] == 1) & (columns["attempt"] > 0)]
-    assert two.own is not None
-    np.testing.assert_array_equal(is_own, two.own)
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])

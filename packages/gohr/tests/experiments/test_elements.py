@@ -11,7 +11,7 @@ from scipy import stats
 import gohr
 from gnomon.errors import UnknownNameError
 from gohr.errors import ConfigError
-from gohr.experiments import Elements, Trials, compare_trials, elements, score, tag_effects
+from gohr.experiments import Trials, compare_trials, elements, score, tag_effects
 
 RULES = [
     {"name": "base", "text": "(*,*,red,*,0) (*,*,black,*,1) (*,*,blue,*,2) (*,*,yellow,*,3)"},
@@ -39,7 +39,7 @@ def played(tmp_path_factory):
     config = gohr.ExperimentConfig(
         "elements", RULES, learners, trials=8, episodes=200, baseline="base"
     )
-    return gohr.run(config, tmp_path_factory.mktemp("elements")).folder
+    return gohr.run(config, tmp_path_factory.mktemp("elements"))
 
 
 def test_a_row_for_each_learner_and_other_rule(played):
@@ -108,14 +108,15 @@ def test_a_bound_is_never_an_estimate():
     assert early.p_value > 0.4
 
 
-def test_a_baseline_without_errors_and_medians_that_none_reached_are_put_in_words():
+def test_a_baseline_without_errors_and_medians_that_none_reached_are_put_in_words(played):
     one = compare_trials(learned(np.arange(10.0, 20.0)), learned(np.zeros(10)))
     some = Trials(np.full(10, 50.0), np.arange(10) < 2)
     two = compare_trials(Trials(np.full(10, 900.0), np.zeros(10, bool)), some)
     for element, words in ((one, "14 errors more"), (two, "not estimable")):
         e = replace(element, learner="a", rule="r", baseline="b", p_adjusted=0.01)
-        assert words in Elements((e,), {"baseline": "b", "level": 0.95}).sentences()[0]
-        assert "nan" not in str(Elements((e,), {"baseline": "b", "level": 0.95}))
+        table = replace(elements(played), records=(e,))
+        assert words in table.sentences()[0]
+        assert "nan" not in str(table)
 
 
 def test_few_trials_have_no_interval():
@@ -130,7 +131,7 @@ def test_tags_multiply_errors(tmp_path):
     texts = [f"# tags: {t}\n(*,*,*,*,{b})" for t, b in zip(tags, buckets, strict=True)]
     rules = [{"name": f"r{i}", "text": text} for i, text in enumerate(texts)]
     config = gohr.ExperimentConfig("tags", rules, ["uniform", "frugal"], trials=3, episodes=4)
-    run = gohr.run(config, tmp_path).folder
+    run = gohr.run(config, tmp_path)
     found = tag_effects(run)
     table = score(run, "tce")
     y = [np.log1p(np.median(table.runs("uniform", rule["name"]))) for rule in rules]
@@ -169,7 +170,7 @@ def test_the_baseline_is_kept_and_decides_no_attempt(played):
         for b in ("nearby", None)
     )
     assert with_it.hash == without.hash
-    assert gohr.RunFolder.open(played.path).config.baseline == "base"
+    assert gohr.Run.open(played.path).config.baseline == "base"
 
 
 def test_the_verb_and_the_report_give_the_same_numbers(played, command, tmp_path):

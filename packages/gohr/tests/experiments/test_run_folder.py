@@ -11,8 +11,8 @@ import pytest
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gohr.errors import RunFolderError
-from gohr.experiments import ExperimentConfig, RuleEntry, RunFolder, run, trials_of
-from runs import forge_experiment
+from gohr.experiments import ExperimentConfig, RuleEntry, Run, run, trials_of
+from runs import forge_experiment, n_played, set_experiment
 
 CONFIG = ExperimentConfig(
     "small", ["clockwise", "color-match"], ["uniform", "rule_player"], trials=2, episodes=4
@@ -20,8 +20,8 @@ CONFIG = ExperimentConfig(
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> RunFolder:
-    return run(CONFIG, tmp_path / "run").folder
+def folder(tmp_path: Path) -> Run:
+    return run(CONFIG, tmp_path / "run")
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -42,15 +42,15 @@ def refused(path: Path, *, config: ExperimentConfig = CONFIG) -> str:
 
 def test_what_is_in_it(folder):
     assert list(contents(folder.path)) == ["run.sqlite"]
-    experiment = folder.store.value("experiment")
-    assert experiment["format"] == 3
+    experiment = folder.store.experiment()
+    assert experiment["format"] == 4
     assert experiment["config_hash"] == CONFIG.hash
     assert experiment["config"]["rules"][0]["text"] == CONFIG.rules[0].text
-    assert [session["done"] for session in folder.sessions] == [CONFIG.n_trials]
+    assert "numpy" in folder.software
 
 
 def test_it_is_read_back(folder):
-    again = RunFolder.open(folder.path)
+    again = Run.open(folder.path)
     assert again.config == CONFIG
     trials = again.trials()
     assert [(t.rule, t.learner, t.trial) for t in trials][:3] == [
@@ -87,20 +87,20 @@ def test_a_folder_of_another_experiment(folder):
     more = ExperimentConfig(
         "small", ["clockwise", "color-match"], ["uniform", "rule_player"], trials=3, episodes=4
     )
-    message = refused(folder.path, config=more)
-    assert message == ": holds another experiment (trials 2 there, 3 here); choose another folder"
+    told = ": holds another experiment (trials: expected 3, found 2); choose another folder"
+    assert refused(folder.path, config=more) == told
     other = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=4)
-    assert "(rule 'color-match' only there)" in refused(folder.path, config=other)
+    assert "(rules: expected 1, found 2)" in refused(folder.path, config=other)
     changed = RuleEntry("color-match", "(*,*,*,*,0)")
     other = ExperimentConfig(
         "small", ["clockwise", changed], ["uniform", "rule_player"], trials=2, episodes=4
     )
-    assert "(rule 'color-match': not the same text)" in refused(folder.path, config=other)
+    assert "(rule 'color-match': not the text expected)" in refused(folder.path, config=other)
     player = {"kind": "tabular_q", "name": "uniform"}
     other = ExperimentConfig(
         "small", ["clockwise", "color-match"], [player, "rule_player"], trials=2, episodes=4
     )
-    told = "(learner 'uniform': kind 'uniform' there, 'tabular_q' here)"
+    told = "(learner 'uniform': not the settings or version expected)"
     assert told in refused(folder.path, config=other)
     other = ExperimentConfig(
         "small",
@@ -110,25 +110,24 @@ def test_a_folder_of_another_experiment(folder):
         episodes=4,
         board={"pieces": 5},
     )
-    assert "(board: pieces [9, 9] there, [5, 5] here)" in refused(folder.path, config=other)
-    assert repr(folder) == f"RunFolder: {folder.path}, experiment 'small' of 8 trials"
+    assert "(board: not the boards expected)" in refused(folder.path, config=other)
+    assert repr(folder) == f"Run: {folder.path}, experiment 'small' of 8 trials"
 
 
-def rewrite(folder: RunFolder, **changes: object) -> None:
-    with folder.store.writing() as writer:
-        writer.set_value("experiment", folder.store.value("experiment") | changes)
+def rewrite(folder: Run, **changes: object) -> None:
+    set_experiment(folder, folder.store.experiment() | changes)
 
 
 def test_a_folder_of_another_format(folder):
     rewrite(folder, format=7, gnomon="9.9")
     message = refused(folder.path)
     assert message.startswith(": a run folder of format 7, begun by gnomon 9.9; gnomon ")
-    assert message.endswith("reads format 3")
+    assert message.endswith("reads format 4")
 
 
 def test_a_folder_of_another_version_is_read_but_not_gone_on_with(folder):
     rewrite(folder, gnomon="0.0.1")
-    assert len(RunFolder.open(folder.path).trials()) == 8
+    assert len(Run.open(folder.path).trials()) == 8
     message = refused(folder.path)
     assert message.startswith(": begun by gnomon 0.0.1, and this is ")
 
@@ -160,15 +159,15 @@ def test_a_folder_of_something_else(tmp_path):
     with pytest.raises(
         RunFolderError, match=r"^\S+thesis.tex: expected a run folder, found a file"
     ):
-        RunFolder.open(tmp_path / "thesis.tex")
+        Run.open(tmp_path / "thesis.tex")
     with pytest.raises(RunFolderError, match=r"thesis.tex: expected a folder, found a file$"):
         run(CONFIG, tmp_path / "thesis.tex")
 
 
 def test_an_empty_folder_will_do(tmp_path):
     with pytest.raises(RunFolderError, match=r": not a run folder \(run.sqlite is missing\)$"):
-        RunFolder.open(tmp_path)
-    assert run(CONFIG, tmp_path).done == 8
+        Run.open(tmp_path)
+    assert n_played(CONFIG, tmp_path) == 8
 
 
 def test_two_cannot_write_at_once(folder):
@@ -178,7 +177,7 @@ def test_two_cannot_write_at_once(folder):
 
 def test_a_folder_is_begun_once(folder):
     with pytest.raises(RunFolderError, match="a run folder already; open it, or choose another"):
-        RunFolder.create(folder.path, CONFIG)
+        Run.create(folder.path, CONFIG)
 
 
 @pytest.mark.full
@@ -196,12 +195,12 @@ def test_of_many_that_begin_at_once_one_plays(tmp_path):
     refused_here = ("", "gohr: run: another run is writing here\n", 2)
     assert all(end == refused_here or end[2] == 0 for end in ends), ends
     done = [out for out, _, status in ends if status == 0]
-    assert sum("(40 done, 0 skipped" in out for out in done) == 1
-    assert all("(40 done, 0 skipped" in out or "(0 done, 40 skipped" in out for out in done)
-    assert len(RunFolder.open(tmp_path / "run").trials()) == 40
+    assert done
+    assert all("(40 done, 0 failed, 0 missing)" in out for out in done)
+    assert len(Run.open(tmp_path / "run").trials()) == 40
 
 
 def test_what_a_process_left_that_was_killed_at_the_beginning(tmp_path):
     (tmp_path / ".run.sqlite.new").write_bytes(b"half")
-    assert run(CONFIG, tmp_path).done == 8
+    assert n_played(CONFIG, tmp_path) == 8
     assert list(contents(tmp_path)) == ["run.sqlite"]

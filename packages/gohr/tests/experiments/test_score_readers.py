@@ -10,7 +10,7 @@ from gohr.experiments import ExperimentConfig, run, score
 
 def test_a_run_folder_is_scored_as_asked(tmp_path):
     config = ExperimentConfig("one", ["clockwise"], [{"kind": "tabular_q"}], trials=2, episodes=3)
-    folder = run(config, tmp_path / "run").folder
+    folder = run(config, tmp_path / "run")
     found = read_scores(tmp_path / "run")
     assert found.to_polars().equals(score(folder, "tce").to_polars())
     assert read_scores(tmp_path / "run", metric="learned").metric == "learned"

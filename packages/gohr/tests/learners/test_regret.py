@@ -93,7 +93,7 @@ def test_people_and_programs_are_looked_at_alike(tmp_path):
             cells = [piece["cell"] for piece in session.view().pieces]
             session.attempt(int(rng.choice(cells)), int(rng.integers(4)))
     config = ExperimentConfig("x", ["clockwise"], ["ideal"], trials=1, episodes=2, seed=3)
-    folder = run(config, tmp_path).folder
+    folder = run(config, tmp_path)
     person, program = session.log(), folder.log(folder.trials()[0])
     assert (person.boards == program.boards).all()
     for log in (person, program):

@@ -8,7 +8,7 @@ import pytest
 
 import gnomon as gn
 from gnomon.stats import mann_whitney
-from gohr.experiments import ExperimentConfig, RunFolder, run, score
+from gohr.experiments import ExperimentConfig, Run, run, score
 from gohr.run_page import Duel, findings_of
 
 from .conftest import HOSTILE
@@ -63,10 +63,10 @@ def test_a_run_of_a_learner_that_is_not_ours_is_reported(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     learner = {"kind": "elsewhere:Theirs", "name": "theirs"}
     config = ExperimentConfig("one", ["clockwise"], [learner], trials=1, episodes=3)
-    path = run(config, tmp_path / "run").folder.path
+    path = run(config, tmp_path / "run").path
     monkeypatch.undo()
     monkeypatch.delitem(sys.modules, "elsewhere")
-    assert findings_of(RunFolder.open(path)).caveats() == ()
+    assert findings_of(Run.open(path)).caveats() == ()
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
@@ -89,7 +89,7 @@ def test_one_trial_gives_no_interval(lonely_folder):
 
 
 def test_a_run_without_trials_has_no_findings(tmp_path, run_folder):
-    empty = RunFolder.create(tmp_path / "empty", run_folder.config)
+    empty = Run.create(tmp_path / "empty", run_folder.config)
     findings = findings_of(empty)
     assert not findings.performances
     assert sum(findings.missing.values()) == 36

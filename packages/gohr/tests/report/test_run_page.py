@@ -10,7 +10,7 @@ import matplotlib as mpl
 import pytest
 
 from gohr.errors import RunFolderError
-from gohr.experiments import ExperimentConfig, RunFolder, run, trials_of
+from gohr.experiments import ExperimentConfig, Run, run, trials_of
 from gohr.rules import available_rules
 from gohr.run_page import report
 from runs import fail
@@ -147,7 +147,7 @@ PAIR = ("uniform", "b3-then-b1")
 
 
 def test_failed_and_missing_trials_are_named(lonely_folder, run_folder, tmp_path):
-    folder = RunFolder.create(tmp_path / "run", run_folder.config)
+    folder = Run.create(tmp_path / "run", run_folder.config)
     owed = [t for t in trials_of(run_folder.config) if (t.learner.name, t.rule.name) == PAIR][:6]
     for trial in owed:
         fail(folder, trial, f"ValueError: number {trial.number}")
@@ -160,7 +160,7 @@ def test_failed_and_missing_trials_are_named(lonely_folder, run_folder, tmp_path
 
 def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
     shutil.copytree(run_folder.path, tmp_path / "run")
-    folder = RunFolder.open(tmp_path / "run")
+    folder = Run.open(tmp_path / "run")
     for record in folder.trials():
         if (record.learner, record.rule) == ("again & again", "b3-then-b1"):
             fail(folder, record)
@@ -222,7 +222,7 @@ def test_long_names_leave_room_for_what_is_drawn(tmp_path):
     ]
     learners = ["uniform", {"kind": "frugal", "name": f"{name}; learning_rate=0.03"}]
     config = ExperimentConfig(name, rules, learners, trials=2, episodes=5)
-    folder = run(config, tmp_path / "run").folder
+    folder = run(config, tmp_path / "run")
     page = report(folder.path, also=("png",))
     assert page.read_text().count(name) > 10
     assert formula in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
@@ -234,7 +234,7 @@ def test_what_run_returned_and_its_path_give_one_report(tmp_path):
     summary = run(config, tmp_path / "run")
     pages = [
         report(source, tmp_path / name)
-        for name, source in (("a", summary), ("b", summary.folder), ("c", str(summary.folder.path)))
+        for name, source in (("a", summary), ("b", summary), ("c", str(summary.path)))
     ]
     assert len({page.read_bytes() for page in pages}) == 1
 

@@ -25,14 +25,8 @@ from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
 from gnomon_board.studies.store import study_named
-from gohr import BoardSpec, ExperimentConfig, RunFolder, TrialLog
-from gohr.experiments import (
-    LearnerEntry,
-    RecordedBoards,
-    RecordedTrial,
-    RuleEntry,
-    write_recorded_run,
-)
+from gohr import BoardSpec, ExperimentConfig, Run, TrialLog
+from gohr.experiments import LearnerEntry, RecordedTrial, RuleEntry, write_recorded_run
 from gohr.people import (
     OUTCOME_WORDS,
     Attempt,
@@ -247,7 +241,7 @@ class _Recording(NamedTuple):
 
 def write_study_run(
     path: Path, name: str, games: Iterable[PlayedGame], trials: Mapping[str, int]
-) -> RunFolder | None:
+) -> Run | None:
     """Write the games of a study as a run folder, and return it; None without any attempt.
 
     Parameters
@@ -276,19 +270,15 @@ def write_study_run(
     boards = {task: [b""] * (1 + max(trials.values())) for task in texts}
     for one in found:
         boards[one.task][one.trial] = one.log.boards.tobytes()
-    config = ExperimentConfig.from_record(
-        {
-            "name": name,
-            "rules": [RuleEntry(*each).to_record() for each in sorted(texts.items())],
-            "learners": [people.to_record()],
-            "trials": 1 + max(trials.values()),
-            "episodes": max(len(one.log.boards) for one in found),
-            "horizon": max(one.game.session.game.horizon for one in found),
-            "board": {
-                **spec.record(),
-                **RecordedBoards(tuple((k, tuple(v)) for k, v in boards.items())).to_record(),
-            },
-        }
+    config = ExperimentConfig(
+        name,
+        [RuleEntry(*each) for each in sorted(texts.items())],
+        [people],
+        trials=1 + max(trials.values()),
+        episodes=max(len(one.log.boards) for one in found),
+        horizon=max(one.game.session.game.horizon for one in found),
+        board=spec,
+        recorded=boards,
     )
     made = (
         RecordedTrial(

@@ -29,8 +29,8 @@ from gnomon_board.web.api.records import (
     TrialRecord,
 )
 from gnomon_board.web.templating import PageLinks, html_response
-from gohr import Board, TrialLog
-from gohr.experiments import episode_errors, season_board_spec
+from gohr import Board, BoardSpec, TrialLog
+from gohr.experiments import episode_errors
 from gohr.game import EMPTY_CELL, N_BUCKETS
 from gohr.people import END_WORDS, OUTCOME_WORDS
 
@@ -140,7 +140,7 @@ def _replay_of(found: Submission, log: TrialLog, rule: str, episode: int, step: 
     errors = episode_errors(log).tolist()
     if episode >= len(errors):
         raise Missing(f"expected an episode below {len(errors)}, found {episode}")
-    board = Board.from_codes(log.boards[episode].tobytes(), season_board_spec(found.season.board))
+    board = Board.from_codes(log.boards[episode].tobytes(), BoardSpec(**found.season.board))
     pieces = [{"cell": p.pos, "shape": p.shape, "color": p.color} for p in board.pieces]
     steps = _steps(log, episode, pieces)
     step = min(step, len(steps))

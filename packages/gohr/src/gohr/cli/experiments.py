@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +13,8 @@ from gnomon.cli import Answer, JsonOption, answering
 from gnomon.errors import GnomonWarning
 
 if TYPE_CHECKING:
-    from gohr.experiments.config.experiment_config import ExperimentConfig
-    from gohr.experiments.runner import RunSummary
+    from gohr.experiments.config import ExperimentConfig
+    from gohr.experiments.runs import Run
 
 _MOST_SHOWN = 10
 
@@ -29,7 +28,7 @@ def run(
         typer.Option(help="Run folder, new or to be resumed; by default NAME-run."),
     ] = None,
     learners: Annotated[
-        str | None, typer.Option(help="Replace the learners: names separated by commas, or all.")
+        str | None, typer.Option(help="Replace the learners: names separated by commas.")
     ] = None,
     trials: Annotated[int | None, typer.Option(min=1, help="Replace the number of trials.")] = None,
     episodes: Annotated[
@@ -57,16 +56,26 @@ def run(
     with answering("run", as_json=as_json) as answer:
         changes = {name: value for name, value in given.items() if value is not None}
         experiment = load_experiment(config, **changes)
-        for doubt in experiment.doubts:
-            answer.warn(doubt)
+        _warn_of_doubts(experiment, answer)
         out = out or Path(f"{Path(experiment.name).name}-run")
-        summary = play(experiment, out, workers, answer, scheduler=scheduler)
-        answer.results(status_of(summary).as_records())
+        found = play(experiment, out, workers, answer, scheduler=scheduler)
+        answer.results(status_of(found).as_records())
         if report:
             from gohr.run_page import report as write
 
-            answer.say(f"report: {write(summary, out / 'report')}")
-    raise typer.Exit(1 if summary.failed else 0)
+            answer.say(f"report: {write(found, out / 'report')}")
+    raise typer.Exit(1 if any(trial.error for trial in found.trials()) else 0)
+
+
+def _warn_of_doubts(config: ExperimentConfig, answer: Answer) -> None:
+    """Warn of unintended parts of rules: properties that no piece has, arithmetic on names."""
+    from gohr.rules.lint_names import unknown_properties
+    from gohr.rules.linter import lint
+
+    for rule in config.rules:
+        mistakes = [x for x in lint(rule.rule_set) if x.severity == "error"]
+        for finding in (*unknown_properties(rule.rule_set, ()), *mistakes):
+            answer.warn(f"rule {rule.name}, {finding}")
 
 
 def play(
@@ -76,10 +85,11 @@ def play(
     answer: Answer,
     *,
     scheduler: str | None = None,
-) -> RunSummary:
-    """Run with a progress bar, and print a summary; Ctrl-C keeps the attempts so far."""
+) -> Run:
+    """Run with a progress bar, and print the status; Ctrl-C keeps the attempts so far."""
     from gnomon.cli import bar_of
     from gohr.experiments import run
+    from gohr.experiments import status as status_of
 
     def warn(message: Warning | str, *_: Any, **__: Any) -> None:
         answer.warn(str(message))
@@ -90,24 +100,19 @@ def play(
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", GnomonWarning)
             warnings.showwarning = warn
-            summary = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
+            found = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
         answer.warn(
             f"stopped; the attempts so far are in {out}, and the same command resumes the run"
         )
         raise typer.Exit(130) from None
-    answer.say(str(summary))
-    _warn_of_each(answer, "missing or damaged, played again", summary.lost)
-    _warn_of_each(answer, "failed", summary.errors)
-    return summary
-
-
-def _warn_of_each(answer: Answer, what: str, trials: Sequence[str]) -> None:
-    """Warn of some trials by name, and of the number of the others."""
-    for trial in trials[:_MOST_SHOWN]:
-        answer.warn(f"{what}: {trial}")
-    if len(trials) > _MOST_SHOWN:
-        answer.warn(f"{what}: {len(trials) - _MOST_SHOWN} more")
+    answer.say(" ".join(status_of(found).notes))
+    failed = [trial for trial in found.trials() if trial.error]
+    for trial in failed[:_MOST_SHOWN]:
+        answer.warn(f"failed: {trial.learner} on {trial.rule}, {trial.trial}: {trial.error}")
+    if len(failed) > _MOST_SHOWN:
+        answer.warn(f"failed: {len(failed) - _MOST_SHOWN} more")
+    return found
 
 
 def status(
@@ -154,17 +159,17 @@ def demo(
 
     with answering("demo", as_json=as_json) as answer:
         cores = workers or len(os.sched_getaffinity(0))
-        summary = play(load_experiment("demo"), out, cores, answer)
+        found = play(load_experiment("demo"), out, cores, answer)
         # The same numbers as in the report.
-        answer.show(estimate(score(summary), per_task=True))
-        findings = findings_of(summary.folder)
+        answer.show(estimate(score(found), per_task=True))
+        findings = findings_of(found)
         for learner, order in findings.orders.items():
             answer.say(f"hardest first, for {learner}: {findings.order_of(learner)}")
             pairs = sorted(sorted(pair, key=order.index) for pair in findings.separated[learner])
             answer.results(
                 [{"algorithm": learner, "hardest_first": list(order), "separated": pairs}]
             )
-        page = write(summary, out / "report")
+        page = write(found, out / "report")
         answer.results([{"path": str(page)}])
         answer.say(f"report: {page}")
-    raise typer.Exit(1 if summary.failed else 0)
+    raise typer.Exit(1 if any(trial.error for trial in found.trials()) else 0)

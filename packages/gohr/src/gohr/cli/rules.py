@@ -47,7 +47,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show a rule as text and in words, or list the rules of a suite."""
-    from gohr.experiments.config.suites import available_suites, load_suite
+    from gohr.experiments.suites import available_suites, load_suite
     from gohr.rules.catalogue import info_of, read_rule_text
     from gohr.rules.paraphrase import explain
     from gohr.rules.parser import parse

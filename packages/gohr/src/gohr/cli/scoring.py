@@ -90,11 +90,11 @@ def elements(
 
     Rules with tags get a second table: what each tag costs each learner, over all rules.
     """
-    from gohr.experiments import RunFolder, tag_effects
+    from gohr.experiments import Run, tag_effects
     from gohr.experiments import elements as compared
 
     with answering("elements", as_json=as_json, reads=[run], **vars(show)) as answer:
-        folder = RunFolder.open(run)
+        folder = Run.open(run)
         effects = tag_effects(folder, tag, level=level)
         if tag and baseline is None and folder.config.baseline is None:
             answer.show(effects)

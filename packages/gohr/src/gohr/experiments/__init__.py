@@ -1,10 +1,10 @@
 """Experiments: which learners play which rules, for how long, and the records that are kept.
 
 An :class:`ExperimentConfig` names rules and learners; :func:`load_experiment` loads those that come
-with the package. :func:`run` plays every trial into a :class:`RunFolder`, which keeps every
-attempt, and returns a :class:`RunSummary`; :func:`status` reports the progress of a run. From the
-attempts :func:`score` makes a table of scores, by any of the `METRICS`. :func:`verify` replays
-every attempt, also of a run that a leaderboard assigned. Transcripts of people are read by
+with the package. :func:`run` plays every trial into a :class:`Run`, a folder that keeps every
+attempt; :func:`status` reports its progress. From the attempts :func:`score` makes a table of
+scores, by any of the `METRICS`; :func:`elements` compares rules with a baseline. :func:`verify`
+replays every attempt, also of a run that a leaderboard assigned. Transcripts of people are read by
 :mod:`gohr.people`.
 
 A run can be used wherever a path can: ``gohr.report(run(config, "out"))``.

@@ -1,27 +1,33 @@
-"""The attempts of trials as bytes and as columns.
+"""The attempts of trials as bytes, as columns, and as the log that a leaderboard takes and gives.
 
 A serialised trial is a header of four numbers, then raw little-endian columns one after another;
-the database of a run stores them compressed by zlib.
+the database of a run stores them compressed by zlib. A log is a ZIP archive with one member for
+each trial of one learner, named ``RULE/NUMBER``. Logs come from strangers: limits hold before a
+member is unpacked, and nothing in a log is ever run.
 """
 
 from __future__ import annotations
 
+import io
+import os
 import struct
+import zipfile
+import zlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import shortened
+from gohr.errors import ConfigError
 from gohr.game.board import N_BUCKETS, N_CELLS
 from gohr.game.outcomes import EPISODE_OVER, IN_PROGRESS
+from gohr.playing import Replay, TrialLog
 
-if TYPE_CHECKING:
-    from gohr.playing import Replay, TrialLog
-
-#: Numbers of episodes, of attempts and of codes a board; flags: 1 with ``own``, 2 with chances.
+#: Numbers of episodes, of attempts and of codes a board; 2 with chances, else 0.
 _HEAD = struct.Struct("<IIHB")
-_OWN, _CHANCES = 1, 2
+_CHANCES = 2
 
 
 def attempt_bytes(log: TrialLog, counts: Replay | None = None) -> bytes:
@@ -35,7 +41,7 @@ def attempt_bytes(log: TrialLog, counts: Replay | None = None) -> bytes:
     >>> attempt_bytes(trial.play()) == attempt_bytes(trial.play())
     True
     """
-    flags = _OWN * (log.own is not None) | _CHANCES * (counts is not None)
+    flags = 0 if counts is None else _CHANCES
     parts = [
         _HEAD.pack(log.n_attempts.size, log.actions.size, log.boards.shape[1], flags),
         log.n_attempts.astype("<i4").tobytes(),
@@ -44,8 +50,6 @@ def attempt_bytes(log: TrialLog, counts: Replay | None = None) -> bytes:
         log.actions.astype(np.uint8).tobytes(),
         log.outcomes.astype(np.int8).tobytes(),
     ]
-    if log.own is not None:
-        parts.append(log.own.astype(np.uint8).tobytes())
     if counts is not None:
         # At most 36 pieces, and four attempts for each.
         parts.append(counts.n_pieces.astype(np.uint8).tobytes())
@@ -66,14 +70,12 @@ def attempts_of(raw: bytes) -> TrialLog:
     >>> bool((attempts_of(attempt_bytes(log)).actions == log.actions).all())
     True
     """
-    from gohr.playing import TrialLog
-
     try:
         n_episodes, n_rows, width, flags = _HEAD.unpack_from(raw)
     except struct.error as error:
         raise ValueError(str(error)) from None
-    if width != N_CELLS:
-        raise ValueError(f"expected boards of {N_CELLS} cells, found {width}")
+    if width != N_CELLS or flags not in (0, _CHANCES):
+        raise ValueError(f"expected boards of {N_CELLS} cells and flags 0 or 2")
     place = _HEAD.size
 
     def column(n: int, dtype: str = "u1") -> npt.NDArray[np.integer]:
@@ -86,55 +88,21 @@ def attempts_of(raw: bytes) -> TrialLog:
     finish = column(n_episodes, "i1").astype(np.int8)
     boards = column(n_episodes * width).astype(np.uint8).reshape(n_episodes, width)
     actions, outcomes = column(n_rows).astype(np.uint8), column(n_rows, "i1").astype(np.int8)
-    own = column(n_rows).astype(np.bool_) if flags & _OWN else None
     p0 = None
-    if flags & _CHANCES:
+    if flags == _CHANCES:
         n_pieces = column(n_rows).astype(np.int64)
         p0 = column(n_rows) / np.maximum(N_BUCKETS * n_pieces, 1)
     if place != len(raw) or n_attempts.min(initial=0) < 0 or n_attempts.sum() != n_rows:
         raise ValueError(f"expected {place} bytes of {n_rows} attempts, found {len(raw)} bytes")
-    return TrialLog(boards, n_attempts, actions, outcomes, finish, own, p0)
+    return TrialLog(boards, n_attempts, actions, outcomes, finish, p0)
 
 
 def attempt_columns(trials: Mapping[tuple[str, str, int], TrialLog]) -> dict[str, npt.NDArray[Any]]:
-    """Return the attempts of trials as columns, with one row for each attempt.
-
-    An episode without attempts, whose board was stuck or empty from the start, has one row with
-    ``attempt`` and ``cell`` 0, ``bucket`` -1, ``outcome`` -4 and ``p0`` NaN.
-
-    Parameters
-    ----------
-    trials : mapping of (str, str, int) to TrialLog
-        By learner, rule and number of the trial.
-
-    Returns
-    -------
-    dict of numpy.ndarray
-        ``learner`` and ``rule`` (str), ``trial``; ``episode`` from 0, ``attempt`` from 1 within its
-        episode, ``cell`` 1 to 36, ``bucket`` 0 to 3, ``outcome`` the code of the game, ``finish``
-        the state of the episode after the attempt (0 going on, 1 cleared, 2 stalemate), ``board``
-        the 36 codes of the board as bytes on the first row of its episode and None elsewhere,
-        ``p0`` as in :class:`gohr.TrialLog`, NaN where it is not known; and ``own`` where another
-        player moved on the same boards. Data frames take it: ``pandas.DataFrame(columns)``.
-
-    Examples
-    --------
-    >>> from gohr.experiments import ExperimentConfig, trials_of
-    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
-    >>> [trial] = trials_of(config)
-    >>> columns = attempt_columns({("uniform", "clockwise", 0): trial.play()})
-    >>> list(columns)[:7]
-    ['learner', 'rule', 'trial', 'episode', 'attempt', 'cell', 'bucket']
-    """
-    from gohr.playing import TrialLog
-
+    """Return the attempts of trials as :meth:`gohr.experiments.Run.attempts` has them."""
     codes, states = np.zeros(0, np.uint8), np.zeros(0, np.int8)
     nothing = TrialLog(codes.reshape(0, N_CELLS), np.zeros(0, np.int64), codes, states, states)
     parts = [_columns(*each) for each in trials.items()] or [_columns(("", "", 0), nothing)]
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    if all(log.own is None for log in trials.values()):
-        del columns["own"]
-    return columns
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _columns(key: tuple[str, str, int], log: TrialLog) -> dict[str, npt.NDArray[Any]]:
@@ -170,6 +138,133 @@ def _columns(key: tuple[str, str, int], log: TrialLog) -> dict[str, npt.NDArray[
         "outcome": outcome,
         "finish": np.where(ended, log.finish[episode], IN_PROGRESS).astype(np.int8),
         "board": board,
-        "own": of_attempts(True if log.own is None else log.own, False, np.bool_),
         "p0": of_attempts(np.nan if log.p0 is None else log.p0, np.nan, np.float64),
     }
+
+
+#: Errors of zipfile and zlib for a damaged archive: NotImplementedError for an unknown compression,
+#: RuntimeError for an encrypted member.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+
+#: The argument of :func:`write_log`, in the words of its errors.
+_TRIALS = "{(rule, trial): TrialLog}"
+
+
+def write_log(trials: Mapping[tuple[str, int], TrialLog]) -> bytes:
+    """Return the log of one learner's trials; equal trials give equal bytes.
+
+    Parameters
+    ----------
+    trials : mapping of (str, int) to TrialLog
+        By rule and number of the trial. Their ``p0`` are not written: :func:`read_log` returns None
+        for them.
+
+    Returns
+    -------
+    bytes
+        The log, as the content of a file.
+
+    Raises
+    ------
+    TypeError
+        If `trials` is something else.
+
+    Examples
+    --------
+    >>> from gohr.experiments import ExperimentConfig, trials_of
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> [trial] = trials_of(config)
+    >>> list(read_log(write_log({("clockwise", 0): trial.play()})))
+    [('clockwise', 0)]
+    """
+    if not isinstance(trials, Mapping):
+        raise TypeError(f"trials: expected {_TRIALS}, found a {type(trials).__name__}")
+    for key, log in trials.items():
+        if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], SupportsIndex)):
+            raise TypeError(f"trials: expected {_TRIALS}, found the key {shortened(repr(key))}")
+        if not isinstance(log, TrialLog):
+            raise TypeError(f"trials: expected {_TRIALS}, found a {type(log).__name__} for {key}")
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for (rule, number), log in trials.items():
+            member = zipfile.ZipInfo(f"{rule}/{number}")  # without a date
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, attempt_bytes(log), compresslevel=1)
+    return out.getvalue()
+
+
+#: The signature of a member in the directory of a ZIP archive.
+_MEMBER = b"PK\1\2"
+
+
+def read_log(
+    data: bytes,
+    *,
+    max_rows: int = 2_000_000_000,
+    max_bytes: int = 16 << 30,
+    max_trials: int = 1_000_000,
+) -> dict[tuple[str, int], TrialLog]:
+    """Return the trials of a log by rule and number, within limits.
+
+    Parameters
+    ----------
+    data : bytes
+        The log, as :func:`write_log` returns it: the content of the file, not its path.
+    max_rows : int
+        Most attempts in all trials.
+    max_bytes : int
+        Most bytes of all trials, once unpacked.
+    max_trials : int
+        Most trials.
+
+    Raises
+    ------
+    ConfigError
+        It is not a log, is damaged, or is above a limit.
+    TypeError
+        `data` is not bytes.
+
+    Examples
+    --------
+    >>> read_log(b"learner,rule,trial")
+    Traceback (most recent call last):
+    gohr.errors.ConfigError: expected a log, a ZIP archive of trials: File is not a zip file
+    """
+    given: object = data
+    if isinstance(given, str | os.PathLike):
+        path = shortened(repr(os.fspath(given)))
+        raise TypeError(
+            f"data: expected the bytes of a log, found the path {path}; read it with "
+            "Path.read_bytes()"
+        )
+    if not isinstance(given, bytes | bytearray | memoryview):
+        raise TypeError(f"data: expected the bytes of a log, found a {type(given).__name__}")
+    trials: dict[tuple[str, int], TrialLog] = {}
+    n_rows, name = 0, ""
+    # Counted before the archive is opened, which takes seconds for many members; some signatures
+    # may occur by chance in packed data.
+    if bytes(data).count(_MEMBER) > max_trials + 100:
+        raise ConfigError(f"expected at most {max_trials} trials, found more")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if (n_bytes := sum(member.file_size for member in members)) > max_bytes:
+                raise ConfigError(f"expected at most {max_bytes} bytes unpacked, found {n_bytes}")
+            for member in members:
+                name = member.filename
+                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise ValueError("expected a member packed by deflate or not at all")
+                rule, _, number = name.rpartition("/")
+                key = rule, int(number)
+                if key in trials:
+                    raise ValueError("found twice")
+                log = trials[key] = attempts_of(archive.read(member))
+                if log.p0 is not None:
+                    raise ValueError("expected attempts alone, found further columns")
+                n_rows += log.actions.size
+                if n_rows > max_rows:
+                    raise ConfigError(f"expected at most {max_rows} attempts, found more")
+    except _DAMAGED as error:
+        where = f"trial {name[:64]!r}" if name else "a ZIP archive of trials"
+        raise ConfigError(f"expected a log, {where}: {str(error)[:160]}") from None
+    return trials

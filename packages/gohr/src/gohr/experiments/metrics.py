@@ -54,8 +54,6 @@ class Episodes(NamedTuple):
 def counted_attempts(log: TrialLog, *, count_empty: bool = True) -> Bools:
     """Return which rows of a log are attempts of the player that count."""
     counted: Bools = log.outcomes != EPISODE_OVER
-    if log.own is not None:
-        counted &= log.own
     return counted if count_empty else counted & (log.outcomes != EMPTY_CELL)
 
 
@@ -101,65 +99,23 @@ def stored_episodes(data: bytes, *, count_empty: bool = True) -> Episodes:
     return Episodes(stored[0 if count_empty else 1].astype(np.int64), stored[2].astype(np.int8))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TrialAttempts:
-    """A trial with its rule, seen attempt by attempt.
-
-    Parameters
-    ----------
-    log : TrialLog
-    rule_set : RuleSet
-        Description of the boards.
-    board_spec : BoardSpec
-        Gives the palettes.
-    count_empty : bool
-        Whether an attempt on an empty cell counts as an attempt; if not, it is left out.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> rng = np.random.default_rng(0)
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> rule, boards = gohr.load_rule("anything-goes"), gohr.draw_boards(3, rng=rng)
-    >>> TrialAttempts(gohr.play(boards, learner, rule), rule).accepted.size
-    27
-    """
+class Attempts(NamedTuple):
+    """A trial with its rule, for the scores that look at every attempt."""
 
     log: TrialLog
     rule_set: RuleSet
-    board_spec: BoardSpec = DEFAULT_SPEC
-    count_empty: bool = True
+    board_spec: BoardSpec
+    count_empty: bool
 
     @property
-    def _counted(self) -> Bools:
+    def counted(self) -> Bools:
+        """Which rows are attempts that count."""
         return counted_attempts(self.log, count_empty=self.count_empty)
 
     @property
     def accepted(self) -> Bools:
-        """Whether each attempt was a success."""
-        good: Bools = self.log.outcomes[self._counted] == ACCEPTED
-        return good
-
-    @property
-    def p0(self) -> Floats:
-        """Chance of success at each attempt of a player who attempts any piece at random."""
-        from gohr.learners.fixed_players import chance_of_success
-
-        chances = self.log.p0
-        if chances is None:
-            chances = chance_of_success(self.rule_set, self.log, board_spec=self.board_spec)
-        return chances[self._counted]
-
-    def hypothesis_tests(self) -> tuple[Bools, Floats]:
-        """Return, for each attempt, whether it was informative, and its chance of acceptance.
-
-        Both are for a player who believes the rules that agree with the replies so far; NaN where
-        no rule does.
-        """
-        from gohr.learners.ideal import regret
-
-        found = regret(self.log, board_spec=self.board_spec)
-        return found.informative[self._counted], found.expected[self._counted]
+        """Whether each attempt that counts was a success."""
+        return np.asarray(self.log.outcomes[self.counted] == ACCEPTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +129,8 @@ class Metric:
     higher_is_better : bool
     compute : callable
         Returns the number or numbers, infinite where a trial never got there: such a score is
-        censored. It takes the errors in each episode and the way each ended, or a
-        :class:`TrialAttempts`.
+        censored. It takes the errors in each episode and the way each ended; or the trial with its
+        rule, unless it `needs` only episodes.
     per_episode : bool
         Whether there is one number after each episode; the step is the number of episodes played.
     needs : {"episodes", "attempts", "boards"}
@@ -215,20 +171,29 @@ def _episodes_to_learn(errors: Errors, finish: Finish) -> float:
     return math.inf if start is None else float(start)
 
 
-def _skill(attempts: TrialAttempts) -> float:
+def _skill(trial: Attempts) -> float:
     """Return g of the model P(success) = p0 + (1 - p0) g; NaN where chance could not fail."""
-    expected = float((1 - attempts.p0).sum())
-    return 1 - float((~attempts.accepted).sum()) / expected if expected > 0 else math.nan
+    from gohr.learners.fixed_players import chance_of_success
+
+    chances = trial.log.p0
+    if chances is None:
+        chances = chance_of_success(trial.rule_set, trial.log, board_spec=trial.board_spec)
+    expected = float((1 - chances[trial.counted]).sum())
+    return 1 - float((~trial.accepted).sum()) / expected if expected > 0 else math.nan
 
 
-def _informative(attempts: TrialAttempts) -> float:
-    informative, _ = attempts.hypothesis_tests()
+def _informative(trial: Attempts) -> float:
+    from gohr.learners.ideal import regret
+
+    informative = regret(trial.log, board_spec=trial.board_spec).informative[trial.counted]
     return float(informative.mean()) if informative.size else math.nan
 
 
-def _positive_tests(attempts: TrialAttempts) -> float:
-    _, expected = attempts.hypothesis_tests()
-    known = expected[np.isfinite(expected)]
+def _positive_tests(trial: Attempts) -> float:
+    from gohr.learners.ideal import regret
+
+    expected = regret(trial.log, board_spec=trial.board_spec).expected[trial.counted]
+    known = expected[np.isfinite(expected)]  # NaN where no rule agrees with the replies
     return float((known > 0.5).mean()) if known.size else math.nan
 
 
@@ -286,7 +251,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
                 f"Attempts before the first {TARGET_STREAK} successes in a row.",
                 "attempts",
                 False,
-                lambda attempts: attempts_to_master(attempts.accepted),
+                lambda trial: attempts_to_master(trial.accepted),
                 needs="attempts",
             ),
             Metric(
@@ -377,5 +342,5 @@ def score_trial(
     elif rule_set is None:
         raise ValueError(f"{metric}: expected the rule that the trial was played on")
     else:
-        value = chosen.compute(TrialAttempts(log, rule_set, board_spec, count_empty))
+        value = chosen.compute(Attempts(log, rule_set, board_spec, count_empty))
     return value

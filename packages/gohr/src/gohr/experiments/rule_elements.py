@@ -25,8 +25,8 @@ from gohr.experiments.metrics import METRICS
 from gohr.experiments.scores import RunEpisodes, run_episodes, warn_of_stuck_rules
 
 if TYPE_CHECKING:
-    from gohr.experiments.config.experiment_config import ExperimentConfig
-    from gohr.experiments.run_folder import RunFolder
+    from gohr.experiments.config import ExperimentConfig
+    from gohr.experiments.runs import Run
 
 FloatArray = npt.NDArray[np.float64]
 #: With fewer trials no interval of a median that rests on order alone reaches a level of 95 %:
@@ -156,7 +156,7 @@ class Elements(Results[Element]):
 
 
 def elements(
-    run: str | os.PathLike[str] | RunFolder,
+    run: str | os.PathLike[str] | Run,
     baseline: str | None = None,
     *,
     level: float = 0.95,
@@ -173,7 +173,7 @@ def elements(
 
     Parameters
     ----------
-    run : path, RunFolder or RunSummary
+    run : path or Run
     baseline : str, optional
         The rule to compare with; by default the ``baseline`` of the experiment.
     level : float
@@ -220,11 +220,11 @@ def elements(
     >>> found[0].rule, found[0].n_trials
     ('clockwise', 8)
     """
-    from gohr.experiments.run_folder import RunFolder
+    from gohr.experiments.runs import Run
 
     if not 0.0 < level < 1.0:
         raise ConfigError(f"expected a level between 0 and 1, found {level}")
-    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    folder = run if isinstance(run, Run) else Run.open(run)
     episodes = run_episodes(folder, count_empty=count_empty)
     warn_of_stuck_rules(folder.config, episodes)
     played = trials_by_rule(episodes)

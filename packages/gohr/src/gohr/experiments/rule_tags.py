@@ -23,8 +23,8 @@ from gohr.rules.catalogue import info_of, rule_info
 
 if TYPE_CHECKING:
     from gnomon import ScoreTable
-    from gohr.experiments.config.experiment_config import ExperimentConfig
-    from gohr.experiments.run_folder import RunFolder
+    from gohr.experiments.config import ExperimentConfig
+    from gohr.experiments.runs import Run
 
 #: The errors of each trial, by learner and rule.
 ErrorsByRule = Mapping[str, Mapping[str, npt.NDArray[np.float64]]]
@@ -97,7 +97,7 @@ class TagEffects(Results[TagEffect]):
 
 
 def tag_effects(
-    run: str | os.PathLike[str] | RunFolder | ScoreTable,
+    run: str | os.PathLike[str] | Run | ScoreTable,
     tags: Sequence[str] | None = None,
     *,
     level: float = 0.95,
@@ -115,7 +115,7 @@ def tag_effects(
 
     Parameters
     ----------
-    run : path, RunFolder, RunSummary or ScoreTable
+    run : path, Run or ScoreTable
         A table has errors as scores and rules of the library as tasks.
     tags : sequence of str, optional
         The tags in the regression; all tags of the rules by default, which suits many rules only.
@@ -161,14 +161,14 @@ def tag_effects(
     if not 0.0 < level < 1.0:
         raise ConfigError(f"expected a level between 0 and 1, found {level}")
     from gnomon import ScoreTable
-    from gohr.experiments.run_folder import RunFolder
+    from gohr.experiments.runs import Run
 
     errors: ErrorsByRule
     if isinstance(run, ScoreTable):
         tags_of = {rule: set(rule_info(rule).tags) for rule in run.tasks}
         errors = {a: {rule: run.runs(a, rule) for rule in run.tasks_of(a)} for a in run.algorithms}
     else:
-        folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+        folder = run if isinstance(run, Run) else Run.open(run)
         tags_of = tags_of_rules(folder.config)
         episodes = run_episodes(folder, count_empty=count_empty)
         warn_of_stuck_rules(folder.config, episodes)

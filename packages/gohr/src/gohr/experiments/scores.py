@@ -13,10 +13,10 @@ import numpy as np
 
 from gohr.errors import StuckRuleWarning
 from gohr.experiments.metrics import (
+    Attempts,
     Episodes,
     Floats,
     Metric,
-    TrialAttempts,
     metric_named,
     stored_episodes,
 )
@@ -24,8 +24,8 @@ from gohr.game.outcomes import STALEMATE
 
 if TYPE_CHECKING:
     from gnomon import ScoreTable
-    from gohr.experiments.config.experiment_config import ExperimentConfig
-    from gohr.experiments.run_folder import RunFolder
+    from gohr.experiments.config import ExperimentConfig
+    from gohr.experiments.runs import Run
     from gohr.experiments.store import TrialRecord
 
 #: The episodes of each trial that is done, in the order of the experiment.
@@ -33,7 +33,7 @@ RunEpisodes = Mapping["TrialRecord", Episodes]
 
 
 def score(
-    run: str | os.PathLike[str] | RunFolder, metric: str = "tce", *, count_empty: bool = True
+    run: str | os.PathLike[str] | Run, metric: str = "tce", *, count_empty: bool = True
 ) -> ScoreTable:
     """Return a score of every trial of a run as a table: learners as algorithms, rules as tasks.
 
@@ -42,8 +42,7 @@ def score(
 
     Parameters
     ----------
-    run : path, RunFolder or RunSummary
-        The run: its folder, or the return value of :func:`gohr.experiments.run`.
+    run : path or Run
     metric : str
         One of `METRICS`.
     count_empty : bool
@@ -71,9 +70,9 @@ def score(
     >>> table.metric, table.unit, table.algorithms, table.tasks, len(table)
     ('tce', 'errors', ('uniform',), ('clockwise',), 2)
     """
-    from gohr.experiments.run_folder import RunFolder
+    from gohr.experiments.runs import Run
 
-    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    folder = run if isinstance(run, Run) else Run.open(run)
     chosen = metric_named(metric)
     if chosen.needs == "episodes":
         episodes = run_episodes(folder, count_empty=count_empty)
@@ -82,7 +81,7 @@ def score(
     return _table(folder, chosen, _attempt_scores(folder, chosen, count_empty), count_empty)
 
 
-def run_episodes(run_folder: RunFolder, *, count_empty: bool = True) -> RunEpisodes:
+def run_episodes(run_folder: Run, *, count_empty: bool = True) -> RunEpisodes:
     """Return the episodes of every trial that is done, without reading attempts.
 
     Raises RunFolderError if the run cannot be read.
@@ -95,7 +94,7 @@ def run_episodes(run_folder: RunFolder, *, count_empty: bool = True) -> RunEpiso
 
 
 def score_episodes(
-    run_folder: RunFolder, metric: str, episodes: RunEpisodes, *, count_empty: bool = True
+    run_folder: Run, metric: str, episodes: RunEpisodes, *, count_empty: bool = True
 ) -> ScoreTable:
     """Return a score of every trial of an open run whose episodes have been read; see `score`."""
     chosen = metric_named(metric)
@@ -103,21 +102,19 @@ def score_episodes(
     return _table(run_folder, chosen, scores, count_empty)
 
 
-def _attempt_scores(
-    run_folder: RunFolder, metric: Metric, count_empty: bool
-) -> dict[TrialRecord, float]:
+def _attempt_scores(run_folder: Run, metric: Metric, count_empty: bool) -> dict[TrialRecord, float]:
     """Return a score of each trial that looks at every attempt."""
     done = [record for record in run_folder.trials() if record.status == "done"]
     rules = {rule.name: rule.rule_set for rule in run_folder.config.rules}
     board = run_folder.config.board
     return {
-        record: metric.compute(TrialAttempts(log, rules[record.rule], board, count_empty))
+        record: metric.compute(Attempts(log, rules[record.rule], board, count_empty))
         for record, log in run_folder.each(done)
     }
 
 
 def _table(
-    run_folder: RunFolder,
+    run_folder: Run,
     metric: Metric,
     scores: Mapping[TrialRecord, float | Floats],
     count_empty: bool,

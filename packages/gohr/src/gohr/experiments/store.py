@@ -11,13 +11,12 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import math
 import os
 import shutil
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 #: The file that identifies a run folder.
 RUN_FILE = "run.sqlite"
 #: Counts up when the layout changes so that older programs cannot read it.
-FORMAT = 3
-OTHER_RUN = "another run is writing here"
+FORMAT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +46,13 @@ class TrialRecord:
     learner, rule : str
         Their names in the experiment.
     trial : int
-        Which of the trials of this learner on this rule, from 0.
-    status : {"done", "failed"}
+        Number of the trial of this learner on this rule, from 0.
     n_attempts : int
         Number of attempts recorded.
-    wall_time_s, cpu_time_s : float
-        Time and processor time of playing, in seconds; NaN if unknown.
+    wall_time_s : float or None
+        Time of playing, in seconds; None if unknown.
     attempts_hash : str or None
         Hash of the key and the attempts; None for a failed trial.
-    n_bytes : int
-        Size of the compressed attempts.
     error, traceback : str or None
         The error of a failed trial, as one line and as Python prints it.
     episodes : bytes or None
@@ -70,8 +65,7 @@ class TrialRecord:
     >>> import gohr
     >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run = gohr.run(config, folder)
-    ...     [record.status for record in run.folder.trials()]
+    ...     [record.status for record in gohr.run(config, folder).trials()]
     ['done', 'done']
     """
 
@@ -79,15 +73,17 @@ class TrialRecord:
     learner: str
     rule: str
     trial: int
-    status: Literal["done", "failed"]
     n_attempts: int = 0
-    wall_time_s: float = 0.0
-    cpu_time_s: float = 0.0
+    wall_time_s: float | None = None
     attempts_hash: str | None = None
-    n_bytes: int = 0
     error: str | None = None
     traceback: str | None = None
     episodes: bytes | None = field(default=None, repr=False)
+
+    @property
+    def status(self) -> Literal["done", "failed"]:
+        """Whether the trial was played to its end."""
+        return "done" if self.error is None else "failed"
 
 
 class Rows(NamedTuple):
@@ -108,6 +104,11 @@ class Rows(NamedTuple):
             return 0
         return max(0, self.n_written - len(self.records) - len(self.damaged))
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row that was written is there and undamaged."""
+        return self.n_written is not None and not self.damaged and not self.n_lost
+
 
 class DamagedRunError(RunFolderError):
     """The database of a run is damaged."""
@@ -115,7 +116,6 @@ class DamagedRunError(RunFolderError):
 
 _FIELDS = tuple(each.name for each in fields(TrialRecord))
 _VALUES = attrgetter(*_FIELDS)
-_TIMES = {_FIELDS.index("wall_time_s"), _FIELDS.index("cpu_time_s")}
 _COLUMNS = ", ".join(_FIELDS)
 _SELECT = f"SELECT rowid, checksum, {_COLUMNS}"
 _INSERT = (
@@ -126,9 +126,9 @@ _SCHEMA = [
     "CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum TEXT NOT NULL) "
     "STRICT, WITHOUT ROWID",
     "CREATE TABLE trials (place INTEGER PRIMARY KEY, checksum TEXT NOT NULL, key TEXT NOT NULL, "
-    "learner TEXT NOT NULL, rule TEXT NOT NULL, trial INTEGER NOT NULL, status TEXT NOT NULL, "
-    "n_attempts INTEGER NOT NULL, wall_time_s REAL, cpu_time_s REAL, attempts_hash TEXT, "
-    "n_bytes INTEGER NOT NULL, error TEXT, traceback TEXT, episodes BLOB, attempts BLOB) STRICT",
+    "learner TEXT NOT NULL, rule TEXT NOT NULL, trial INTEGER NOT NULL, "
+    "n_attempts INTEGER NOT NULL, wall_time_s REAL, attempts_hash TEXT, error TEXT, "
+    "traceback TEXT, episodes BLOB, attempts BLOB) STRICT",
 ]
 _PAGE = 4096
 #: The table of a page with rows, by its first byte.
@@ -155,31 +155,26 @@ class RunStore:
     def __init__(self, folder: Path) -> None:
         self.path = folder / RUN_FILE
 
-    @classmethod
-    def create(cls, folder: Path, experiment: Mapping[str, Any]) -> RunStore:
+    def create(self, experiment: Mapping[str, Any]) -> None:
         """Write a database without trials, whole or not at all."""
-        store = cls(folder)
-        new = store._beside("new")
+        new = self._beside("new")
         try:
-            with store._explained():
+            with self._explained():
                 with closing(_created(new)) as connection:
                     _set_values(connection, {"experiment": experiment, "n_rows": 0})
-                os.replace(new, store.path)
-        except BaseException:
-            store._beside("new")
-            raise
-        return store
+                os.replace(new, self.path)
+        finally:
+            self._beside("new")
 
-    def value(self, name: str) -> Any:
-        """Return a value of the run, such as the experiment; None if there is none.
-
-        Raises RunFolderError: the file cannot be read, or a value is damaged.
-        """
+    def experiment(self) -> dict[str, Any]:
+        """Return what :meth:`create` was given; RunFolderError if it cannot be read."""
         with self._reading() as connection:
             values = _values(connection)
-            if len(values) < _n_values(connection):
-                raise DamagedRunError(f"{self.path}: damaged: a value of the run; {_REMEDY}")
-            return values.get(name)
+            ((n_values,),) = connection.execute("SELECT count(*) FROM run")
+        if len(values) < n_values or "experiment" not in values:
+            raise DamagedRunError(f"{self.path}: damaged: a value of the run; {_REMEDY}")
+        found: dict[str, Any] = values["experiment"]
+        return found
 
     def rows(self) -> Rows:
         """Return the outcome of every trial, without reading attempts.
@@ -198,7 +193,7 @@ class RunStore:
 
         with self._reading() as connection:
             for place, record in trials:
-                raw = _columns_of(record, _blob(connection, place))
+                raw = _attempts_of(connection, place, record)
                 if raw is None:
                     what = f"{record.trial} of {record.learner} on {record.rule}"
                     raise DamagedRunError(f"{self.path}: damaged: trial {what}; {_REMEDY}")
@@ -225,35 +220,34 @@ class RunStore:
     def is_whole(self) -> bool:
         """Return whether nothing in the file is damaged, every attempt included."""
         try:
+            self.experiment()
             with self._reading() as connection:
                 schema = [s for (s,) in connection.execute("SELECT sql FROM sqlite_schema") if s]
                 ((found,),) = connection.execute("PRAGMA integrity_check(1)")
-                values = _values(connection)
-                if schema != _SCHEMA or found != "ok" or "experiment" not in values:
-                    return False
-                if len(values) < _n_values(connection):
-                    return False
                 rows = _rows(connection)
-                return not (rows.damaged or rows.n_lost or rows.n_written is None) and all(
-                    record.status == "failed" or _columns_of(record, _blob(connection, place))
-                    for place, record in rows.records.items()
+                return (
+                    schema == _SCHEMA
+                    and found == "ok"
+                    and rows.is_whole
+                    and all(
+                        record.status == "failed" or _attempts_of(connection, place, record)
+                        for place, record in rows.records.items()
+                    )
                 )
         except DamagedRunError:
             return False
 
-    def rebuild(
-        self, experiment: Mapping[str, Any], is_known: Callable[[int, TrialRecord], bool]
-    ) -> Rows:
-        """Rewrite the file from every complete, known trial; return these.
+    def rebuild(self, experiment: Mapping[str, Any], keys: Mapping[int, str]) -> int:
+        """Rewrite the file from every complete trial; return how many there are.
 
-        The old file is kept as ``run.sqlite.damaged``. Raises RunFolderError, and changes nothing:
-        nothing in the file shows that it holds this experiment.
+        ``keys`` has the key of the trial at each place. The old file is kept as
+        ``run.sqlite.damaged``. Raises RunFolderError, and changes nothing: nothing in the file
+        shows that it holds this experiment.
         """
         new, copy = self._beside("new"), self._beside("salvage")
         same = ("format", "gnomon", "config_hash")
         values: dict[str, Any] = {}
         kept: dict[int, TrialRecord] = {}
-        damaged: set[int] = set()
         with self._explained(), closing(_created(new)) as connection:
             connection.execute("BEGIN")
             for found in _salvaged(self.path, copy):
@@ -261,10 +255,9 @@ class RunStore:
                     values |= found
                     continue
                 place, record, blob = found
-                if record is None or not is_known(place, record):
-                    damaged.add(place)
                 # A page that is no longer used may still hold its former contents.
-                elif place not in kept or kept[place].status == "failed":
+                again = place in kept and kept[place].status == "done"
+                if record.key == keys.get(place) and not again:
                     connection.execute(_INSERT, _row(place, record, blob))
                     kept[place] = record
             there = values.get("experiment", {name: experiment[name] for name in same if kept})
@@ -273,7 +266,6 @@ class RunStore:
                     f"{self.path}: damaged, and nothing in it shows that it holds this experiment; "
                     "choose another folder, or move this one away and run again"
                 )
-            n_written: int | None = values.get("n_rows")
             _set_values(connection, {"experiment": experiment} | values | {"n_rows": len(kept)})
             connection.execute("COMMIT")
         with self._explained():
@@ -283,7 +275,7 @@ class RunStore:
             for each in _logs(self.path):
                 each.unlink(missing_ok=True)
             os.replace(new, self.path)
-        return Rows(kept, damaged - kept.keys(), n_written)
+        return len(kept)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -341,10 +333,6 @@ class Writer:
                 self._places.add(place)
                 _set_values(self._connection, {"n_rows": len(self._places)})
 
-    def set_value(self, name: str, value: Any) -> None:
-        """Write a value of the run."""
-        _set_values(self._connection, {name: value})
-
 
 def attempts_hash(key: str, raw: bytes) -> str:
     """Return the hash of the attempts of a trial, from its key and its raw columns."""
@@ -367,7 +355,7 @@ def held(folder: Path) -> Iterator[None]:
             except BlockingIOError:
                 time.sleep(0.02 * (attempt < 9))
         else:
-            raise RunFolderError(f"{folder}: {OTHER_RUN}")
+            raise RunFolderError(f"{folder}: another run is writing here")
         yield
     finally:
         os.close(handle)
@@ -385,9 +373,9 @@ def is_held(folder: Path) -> bool:
     return False
 
 
-def _connected(path: Path, options: str = "") -> sqlite3.Connection:
+def _connected(path: Path, options: str = "?mode=rw") -> sqlite3.Connection:
     """Open a database for one thread at a time, which need not be the one that opens it."""
-    place = path.absolute().as_uri() + (options or "?mode=rw")
+    place = path.absolute().as_uri() + options
     connection = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
     # A damaged text makes its row damaged, not the reading of the others impossible.
     connection.text_factory = lambda data: data.decode(errors="replace")
@@ -413,11 +401,6 @@ def _values(connection: sqlite3.Connection) -> dict[str, Any]:
     return {name: json.loads(text) for name, text, told in rows if told == _checksum((name, text))}
 
 
-def _n_values(connection: sqlite3.Connection) -> int:
-    ((n,),) = connection.execute("SELECT count(*) FROM run")
-    return int(n)
-
-
 def _set_values(connection: sqlite3.Connection, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         text = json.dumps(value, ensure_ascii=False)
@@ -436,9 +419,10 @@ def _rows(connection: sqlite3.Connection) -> Rows:
     return Rows(records, damaged, _values(connection).get("n_rows"))
 
 
-def _blob(connection: sqlite3.Connection, place: int) -> Any:
-    row = connection.execute("SELECT attempts FROM trials WHERE rowid = ?", (place,)).fetchone()
-    return None if row is None else row[0]
+def _attempts_of(connection: sqlite3.Connection, place: int, record: TrialRecord) -> bytes | None:
+    """Return the raw columns of a trial; None if they differ from the data written."""
+    found = connection.execute("SELECT attempts FROM trials WHERE rowid = ?", (place,)).fetchone()
+    return None if found is None else _columns_of(record, found[0])
 
 
 def _columns_of(record: TrialRecord, blob: Any) -> bytes | None:
@@ -452,18 +436,11 @@ def _columns_of(record: TrialRecord, blob: Any) -> bytes | None:
 
 def _record(place: int, told: str, *values: Any) -> TrialRecord | None:
     """Return the record of a row; None if the row differs from the data written."""
-    if told != _checksum((place, *values)):
-        return None
-    known: list[Any] = [math.nan if x is None and n in _TIMES else x for n, x in enumerate(values)]
-    return TrialRecord(*known)
+    return TrialRecord(*values) if told == _checksum((place, *values)) else None
 
 
 def _row(place: int, record: TrialRecord, blob: bytes | None) -> tuple[Any, ...]:
-    """Return a record as a row has it: with no time for NaN."""
-    values = [
-        x if n not in _TIMES else None if math.isnan(x) else float(x)
-        for n, x in enumerate(_VALUES(record))
-    ]
+    values = _VALUES(record)
     return place, _checksum((place, *values)), *values, blob
 
 
@@ -472,15 +449,13 @@ def _checksum(values: tuple[Any, ...]) -> str:
     return hashlib.blake2b(repr(values).encode(errors="replace"), digest_size=8).hexdigest()
 
 
-_Salvaged = dict[str, Any] | tuple[int, TrialRecord | None, bytes | None]
+def _salvaged(
+    path: Path, copy: Path
+) -> Iterator[dict[str, Any] | tuple[int, TrialRecord, bytes | None]]:
+    """Yield values of the run, and undamaged rows with their places, from every page that has any.
 
-
-def _salvaged(path: Path, copy: Path) -> Iterator[_Salvaged]:
-    """Yield values of the run, and rows with their places, from every page that holds any.
-
-    A row that is damaged has no record. In a copy, the first page is that of a new database, for it
-    is the same in all, and then each page in turn is taken for the whole table: damage to a page
-    costs the rows on it alone.
+    In a copy, the first page is that of a new database, for it is the same in all, and then each
+    page in turn is taken for the whole table: damage to a page costs the rows on it alone.
     """
     for there, here in zip((path, *_logs(path)), (copy, *_logs(copy)), strict=True):
         if there.exists() and not here.name.endswith("-shm"):
@@ -512,8 +487,8 @@ def _salvaged(path: Path, copy: Path) -> Iterator[_Salvaged]:
                     continue
                 for place, *rest, blob in connection.execute(f"{_SELECT}, attempts FROM trials"):
                     record = _record(place, *rest)
-                    whole = record and (record.status == "failed" or _columns_of(record, blob))
-                    yield place, record if whole else None, blob
+                    if record and (record.status == "failed" or _columns_of(record, blob)):
+                        yield place, record, blob
 
 
 def _replace_first_page(path: Path) -> None:

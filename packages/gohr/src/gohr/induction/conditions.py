@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import check_word
-from gohr.experiments.config.config_entries import RuleEntry
+from gohr.experiments.entries import RuleEntry
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
 from gohr.game.outcomes import ACCEPTED, IN_PROGRESS
 from gohr.learners.fixed_players import note_failure
@@ -248,10 +248,9 @@ def _cut(
 ) -> TrialLog:
     """Return the first boards of a trial, with as many attempts on each as are given."""
     n, rows = len(n_attempts), slice(int(n_attempts.sum()))
-    own = None if log.own is None else log.own[rows]
     p0 = None if log.p0 is None else log.p0[rows]
     columns = log.actions[rows], log.outcomes[rows]
-    return TrialLog(log.boards[:n], n_attempts, *columns, finish, own, p0)
+    return TrialLog(log.boards[:n], n_attempts, *columns, finish, p0)
 
 
 def _without_streak(log: TrialLog) -> int:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError
-from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
-from gohr.experiments.config.suites import Suite, load_suite
+from gohr.experiments.entries import LearnerEntry, RuleEntry
+from gohr.experiments.suites import Suite, load_suite
 from gohr.game.board import DEFAULT_SPEC, BoardSpec
 from gohr.game.outcomes import ACCEPTED
 from gohr.induction.conclusions import (

@@ -18,7 +18,7 @@ from typing import Any
 
 from gnomon.errors import ScoreDataError
 from gnomon.files import read_text
-from gohr.experiments.config.suites import load_suite
+from gohr.experiments.suites import load_suite
 from gohr.induction.outcomes import OWN, Induction, Outcome
 from gohr.people.mastery import TARGET_STREAK
 

@@ -30,10 +30,10 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema
 
 from gnomon.errors import check_word
-from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
-from gohr.experiments.config.experiment_config import ExperimentConfig
-from gohr.experiments.config.suites import Suite, load_suite
+from gohr.experiments.config import ExperimentConfig
+from gohr.experiments.entries import LearnerEntry, RuleEntry
 from gohr.experiments.metrics import score_trial
+from gohr.experiments.suites import Suite, load_suite
 from gohr.experiments.trial import Trial, trials_of
 from gohr.game.board import BoardSpec
 from gohr.game.equivalence import equivalent

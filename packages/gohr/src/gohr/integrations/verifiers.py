@@ -17,8 +17,8 @@ import verifiers.v1 as vf
 from pydantic import Field
 
 from gnomon.errors import GnomonError, UnknownNameError
-from gohr.experiments.config.config_entries import RuleEntry, content_hash
-from gohr.experiments.config.suites import load_suite
+from gohr.experiments.entries import RuleEntry, content_hash
+from gohr.experiments.suites import load_suite
 from gohr.game.board import N_CELLS, BoardSpec
 from gohr.game.environments import env as gymnasium_env
 from gohr.integrations.words import TrialInWords

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.results import FieldRecord, Results
-from gohr.experiments.config.suites import load_suite
+from gohr.experiments.suites import load_suite
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
 from gohr.game.instructions import INSTRUCTIONS, REPLIES, piece_words
 from gohr.game.outcomes import ACCEPTED

@@ -167,7 +167,7 @@ class Game:
         They follow from the seed and the text of the rule; those that are drawn are those of trial
         0 of an experiment with this seed.
         """
-        from gohr.experiments.config.config_entries import RuleEntry
+        from gohr.experiments.entries import RuleEntry
 
         rng = np.random.default_rng(
             [self.seed, int(RuleEntry("", self.rule_text).hash[:32], 16), 0]

@@ -12,8 +12,7 @@ from gnomon.errors import counted, joined
 from gnomon.plot import Figure
 from gnomon.plot.style import drawing_of, series_style
 from gnomon.tables import percent
-from gohr.experiments.config.experiment_config import ExperimentConfig
-from gohr.experiments.config.predefined_boards import RecordedBoards
+from gohr.experiments.config import ExperimentConfig
 from gohr.game.board import N_CELLS, draw_boards
 from gohr.run_page.board_drawing import board_rows, draw_board
 from gohr.run_page.error_plots import (
@@ -162,16 +161,13 @@ def trial_figure(findings: Findings, x: Performance) -> Figure:
 
 
 def board_figure(config: ExperimentConfig) -> Figure:
-    """Return a board drawn as in this experiment, or the first of the given boards."""
+    """Return a board drawn as in this experiment, or the first recorded board."""
     spec = config.board
-    if isinstance(config.predefined, RecordedBoards):
-        dealt = next(boards for _, trials in config.predefined.tasks for boards in trials if boards)
+    if config.recorded is not None:
+        dealt = next(boards for trials in config.recorded.values() for boards in trials if boards)
         board, title = np.frombuffer(dealt[:N_CELLS], dtype=np.uint8), "The first board"
-    elif config.predefined is None:
-        board, title = draw_boards(1, spec, rng=np.random.default_rng(config.seed))[0], "A board"
     else:
-        board = np.frombuffer(config.predefined.codes[0], dtype=np.uint8)
-        title = f"The first of {counted(len(config.predefined.codes), 'given board')}"
+        board, title = draw_boards(1, spec, rng=np.random.default_rng(config.seed))[0], "A board"
     return Figure(
         "board",
         title,

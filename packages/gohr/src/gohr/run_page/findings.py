@@ -23,10 +23,10 @@ from gnomon.stats import (
     median_interval,
 )
 from gnomon.tables import number, p_value
-from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.rule_elements import Elements, elements_of, trials_by_rule
 from gohr.experiments.rule_tags import TagEffects, tag_effects_of, tags_of_rules
-from gohr.experiments.run_folder import RunFolder
+from gohr.experiments.runs import Run
 from gohr.experiments.scores import (
     RunEpisodes,
     cumulated_errors,
@@ -138,7 +138,7 @@ class Findings:
 
     Parameters
     ----------
-    run : RunFolder
+    run : Run
         The run, finished or not.
     level : float
         Confidence level of all intervals and decisions.
@@ -179,12 +179,12 @@ class Findings:
     >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=3, episodes=2)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = gohr.run(config, folder)
-    ...     found = findings_of(run.folder)
+    ...     found = findings_of(run)
     >>> found.orders
     {'uniform': ('color-match',)}
     """
 
-    run: RunFolder
+    run: Run
     level: float
     seed: int
     performances: Mapping[tuple[str, str], Performance]
@@ -319,13 +319,13 @@ def _rules(duels: Sequence[Duel]) -> str:
 
 
 def findings_of(
-    run: RunFolder, *, seed: int = 0, level: float = 0.95, baseline: str | None = None
+    run: Run, *, seed: int = 0, level: float = 0.95, baseline: str | None = None
 ) -> Findings:
     """Compute all numbers of the report of a run.
 
     Parameters
     ----------
-    run : RunFolder
+    run : Run
         The run, finished or not.
     seed : int
         Seed of the resamples.
@@ -336,7 +336,7 @@ def findings_of(
 
     Raises
     ------
-    RunFolderError
+    RunError
         If the run is damaged.
 
     Examples
@@ -345,7 +345,7 @@ def findings_of(
     >>> import gohr
     >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=3, episodes=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = findings_of(gohr.run(config, folder).folder)
+    ...     found = findings_of(gohr.run(config, folder))
     >>> list(found.performances)
     [('uniform', 'color-match')]
     """
@@ -395,7 +395,7 @@ def findings_of(
 
 
 def _performances(
-    run: RunFolder,
+    run: Run,
     episodes: RunEpisodes,
     tce: Mapping[tuple[str, str], Interval],
     level: float,

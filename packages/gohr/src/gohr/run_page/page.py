@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations, zip_longest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,10 +14,8 @@ from gnomon.errors import counted, joined
 from gnomon.plot.style import default_settings
 from gnomon.reports import Answer, Report, Section, Table, try_place, write_page
 from gnomon.tables import p_value, percent
-from gohr.experiments import RunFolder, RunSummary
-from gohr.experiments.config.experiment_config import ExperimentConfig
-from gohr.experiments.config.predefined_boards import RecordedBoards
-from gohr.experiments.config.suites import suites_of
+from gohr.experiments import Run
+from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.metrics import STREAK
 from gohr.experiments.rule_elements import Elements
 from gohr.experiments.rule_tags import TagEffects
@@ -34,7 +31,7 @@ from gohr.run_page.findings import Duel, Findings, findings_of
 
 
 def report(
-    run: str | os.PathLike[str] | RunFolder | RunSummary,
+    run: str | os.PathLike[str] | Run,
     out: str | os.PathLike[str] | None = None,
     *,
     level: float = 0.95,
@@ -49,7 +46,7 @@ def report(
 
     Parameters
     ----------
-    run : path, RunFolder or RunSummary
+    run : path or Run
         A run folder, finished or not, or the return value of :func:`gohr.run`.
     out : path, optional
         A folder for ``report.html``, ``figures/`` and ``tables/``; or a name that ends in
@@ -91,7 +88,7 @@ def report(
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
-    folder = run if isinstance(run, RunFolder) else RunFolder.open(Path(run))
+    folder = run if isinstance(run, Run) else Run.open(Path(run))
     place = Path(out or folder.path / "report")
     try_place(place)
     findings = findings_of(folder, seed=seed, level=level, baseline=baseline)
@@ -112,7 +109,7 @@ def report_of(findings: Findings) -> Report:
         _game(findings),
         _failures(findings),
     ]
-    at_most = "at most " if isinstance(config.predefined, RecordedBoards) else ""
+    at_most = "at most " if config.recorded is not None else ""
     return Report(
         title=config.name,
         subtitle=(
@@ -327,7 +324,7 @@ def _failures(findings: Findings) -> Section | None:
 def _card(findings: Findings) -> tuple[tuple[str, str], ...]:
     """Return names and values: all that decided the numbers of the report."""
     config = findings.config
-    at_most = "at most " if isinstance(config.predefined, RecordedBoards) else ""
+    at_most = "at most " if config.recorded is not None else ""
     learners = []
     for x in config.learners:
         settings = ", ".join(f"{name} = {value}" for name, value in x.params.items())
@@ -346,67 +343,19 @@ def _card(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("seed of the run", str(config.seed)),
         ("intervals", f"bootstrap, seed {findings.seed}"),
         ("confidence level", percent(findings.level)),
-        ("suites", joined([f"{x.full_name} ({x.sentence})" for x in suites_of(config)]) or "none"),
         ("hash of the experiment", config.hash[:16]),
-        ("played by", f"gohr {findings.run.version}"),
-        *_sessions(findings.run.sessions),
+        ("played by", f"gohr {findings.run.version}, {findings.run.software}"),
         ("reported by", f"gnomon {__version__}, numpy {np.__version__}"),
     )
 
 
-_ORDERS = {
-    "listed": "in the order listed, over and over",
-    "alphabetical": "in the order of their names, over and over",
-    "random": "each once in random order, then again",
-}
-
-
 def _boards(config: ExperimentConfig) -> str:
-    """Describe how boards are drawn, or which are given."""
-    if isinstance(config.predefined, RecordedBoards):
+    """Describe how boards are drawn, or that they are recorded."""
+    if config.recorded is not None:
         return "recorded, those of each trial"
-    if config.predefined is not None:
-        n = counted(len(config.predefined.codes), "board")
-        return f"{n} given by the experiment, {_ORDERS[config.predefined.order]}"
     board = config.board
     ranges = {"pieces": board.pieces, "shapes": board.shapes, "colours": board.colors}
     return "drawn: " + ", ".join(
         f"{low} {name}" if low == high else f"{low} to {high} {name}"
         for name, (low, high) in ranges.items()
     )
-
-
-def _sessions(sessions: Sequence[Mapping[str, Any]]) -> Sequence[tuple[str, str]]:
-    """Describe when, where and for how long a run was played; nothing if it was elsewhere."""
-    if not sessions:
-        return ()
-
-    def each(say: Callable[[Mapping[str, Any]], str]) -> str:
-        """Describe a property of every session, once if it is always the same."""
-        return "; then ".join(dict.fromkeys(map(say, sessions)))
-
-    begun = sessions[0]["begun"][:16].replace("T", " ") + " UTC"
-    later = f" and in {counted(len(sessions) - 1, 'later session')}" if len(sessions) > 1 else ""
-    n_stopped = sum(x["ended"] is None for x in sessions)
-    wall, cpu = (sum(x.get(name, 0.0) for x in sessions) for name in ("wall_time_s", "cpu_time_s"))
-    where = {"local": ", a local Dask cluster", "remote": ", a remote Dask cluster"}
-    rows = [
-        ("begun", begun + later),
-        (
-            "workers",
-            each(
-                lambda x: (
-                    counted(x["workers"], "process", "processes") + where.get(x["scheduler"], "")
-                )
-            ),
-        ),
-        ("time to play", f"{wall:,.1f} s, of which trials kept processors busy for {cpu:,.1f} s"),
-        ("computer", each(lambda x: f"{x['cpu']}, {x['n_cores']} cores, {x['platform']}")),
-        (
-            "versions",
-            each(lambda x: ", ".join([x["python"], *(" ".join(v) for v in x["packages"].items())])),
-        ),
-    ]
-    if n_stopped:
-        rows.insert(3, ("stopped", f"{counted(n_stopped, 'session')} did not finish"))
-    return rows

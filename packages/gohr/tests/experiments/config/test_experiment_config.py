@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,13 +10,7 @@ import pytest
 
 from gnomon.errors import UnknownNameError
 from gohr.errors import ConfigError, RuleSyntaxError
-from gohr.experiments import (
-    ExperimentConfig,
-    LearnerEntry,
-    RuleEntry,
-    available_experiments,
-    load_experiment,
-)
+from gohr.experiments import ExperimentConfig, LearnerEntry, RuleEntry, load_experiment
 from gohr.game import BoardSpec
 from gohr.rules import available_rules
 
@@ -100,7 +95,9 @@ def test_a_comment_in_a_rule_makes_no_other_experiment():
 
 
 def test_the_library_loads():
-    for name in available_experiments():
+    library = resources.files("gohr.experiments") / "library"
+    names = [path.name.removesuffix(".toml") for path in library.iterdir() if path.is_file()]
+    for name in names:
         if name.startswith("gohr-core-sb3") and find_spec("sb3_contrib") is None:
             with pytest.raises(ConfigError, match=r"pip install 'gohr\[rl\]'"):
                 load_experiment(name)
@@ -122,47 +119,48 @@ def changed(old: str, new: str) -> str:
         (changed("trials = 2", "trails = 2"), "unknown field 'trails'; did you mean 'trials'?"),
         (
             changed('name = "first"\n', ""),
-            "missing field 'name'; expected a name of printable characters",
+            "missing field 'name'",
         ),
         (
             changed('name = "first"', 'name = "\\u001b[31mred"'),
-            r"field 'name': expected a name of printable characters; found '\x1b[31mred'",
+            r"field 'name': expected printable characters; found '\x1b[31mred'",
         ),
         (
             changed("trials = 2", 'trials = "many"'),
-            "field 'trials': expected a whole number from 1 to 1,000,000; found 'many'",
+            "field 'trials': input should be a valid integer; found 'many'",
         ),
         (
             changed("episodes = 3", "episodes = 0"),
-            "field 'episodes': expected a whole number from 1 to 1,000,000; found 0",
+            "field 'episodes': input should be greater than or equal to 1; found 0",
         ),
         (
             changed("horizon = 50", "horizon = 2000000"),
-            "field 'horizon': expected a whole number from 1 to 1,000,000; found 2000000",
+            "field 'horizon': input should be less than or equal to 1000000; found 2000000",
         ),
         (
             changed("horizon = 50", "horizon = 2.5"),
-            "field 'horizon': expected a whole number from 1 to 1,000,000; found 2.5",
+            "field 'horizon': input should be a valid integer; found 2.5",
         ),
         (
             changed("seed = 7", "seed = true"),
-            "field 'seed': expected a whole number of at least 0 and below 2**63; found True",
+            "field 'seed': input should be a valid integer; found True",
         ),
         (
             changed('rules = ["clockwise"', 'rules = [3, "clockwise"'),
-            "field 'rules', item 1: expected a name or a table; found 3",
+            "field 'rules', item 1: input should be a dictionary or an instance of RuleEntry; "
+            "found 3",
         ),
         (
             "name = 'x'\nrules = 'clockwise'\nlearners = ['uniform']",
-            "field 'rules': expected a list of rules; found 'clockwise'",
+            "field 'rules': input should be a valid list; found 'clockwise'",
         ),
         (
             "name = 'x'\nrules = []\nlearners = ['uniform']",
-            "field 'rules': expected a list of rules; found []",
+            "field 'rules': list should have at least 1 item after validation, not 0; found []",
         ),
         (
             changed('kind = "linear_dqn", ', ""),
-            "field 'learners', item 2: missing field 'kind'; expected the name of a learner",
+            "field 'learners', item 2: missing field 'kind'",
         ),
         (
             changed("shapes = 2", "shape = 2"),
@@ -170,11 +168,11 @@ def changed(old: str, new: str) -> str:
         ),
         (
             changed("pieces = [5, 9]", "pieces = [5, 9, 12]"),
-            "field 'board', 'pieces': expected a whole number or [least, most]; found [5, 9, 12]",
+            "field 'board': pieces: expected a number or (least, most), found [5, 9, 12]",
         ),
         (
             changed("pieces = [5, 9]", "pieces = 40"),
-            "field 'board', pieces: expected between 1 and 36, found 40",
+            "field 'board': pieces: expected between 1 and 36, found 40",
         ),
         (
             changed('"clockwise"', '"clockwize"'),
@@ -220,7 +218,7 @@ def test_a_wrong_file_is_told_in_one_line(folder, text, message):
 
 
 def test_python_gets_the_same_messages():
-    with pytest.raises(ConfigError, match=r"^field 'trials': expected a whole number from 1 to"):
+    with pytest.raises(ConfigError, match=r"^field 'trials': input should be greater"):
         ExperimentConfig("x", ["clockwise"], ["uniform"], trials=0)
 
 
@@ -269,7 +267,6 @@ def test_a_grid_is_a_learner_of_each_combination():
         ({"kind": "linear_dqn", "grid": {"gamma": []}}, "'grid'.*: expected"),
         ({"kind": "linear_dqn", "grid": 3}, "'grid': expected a table of settings, each with a"),
         ({"kind": "linear_dqn", "gamma": 1.0, "grid": {"gamma": [0.9]}}, "is a setting and in the"),
-        ({"kind": "all", "gamma": 1.0}, "learner 'all': expected no settings"),
         (
             {
                 "kind": "tabular_q",
@@ -285,11 +282,9 @@ def test_a_wrong_grid(learner, message):
         ExperimentConfig("x", ["clockwise"], [learner])
 
 
-def test_limits_decide_nothing_that_is_played():
+def test_a_limit_decides_nothing_that_is_played():
     free = ExperimentConfig("x", ["clockwise"], ["uniform"])
-    bound = ExperimentConfig(
-        "x", ["clockwise"], ["uniform"], trial_timeout_s=2, trial_memory_mb=500
-    )
+    bound = ExperimentConfig("x", ["clockwise"], ["uniform"], trial_timeout_s=2)
     assert bound.hash == free.hash
     assert bound != free
     assert ExperimentConfig.from_record(bound.to_record()) == bound
@@ -297,9 +292,8 @@ def test_limits_decide_nothing_that_is_played():
         {"trial_timeout_s": 0},
         {"trial_timeout_s": True},
         {"trial_timeout_s": "2"},
-        {"trial_memory_mb": 1.5},
-        {"trial_memory_mb": 10**5000},
+        {"trials": 10**5000},
         {"seed": 2**63},
     ):
-        with pytest.raises(ConfigError, match=r"field '\w+': expected a"):
+        with pytest.raises(ConfigError, match=r"field '\w+': input should be"):
             ExperimentConfig("x", ["clockwise"], ["uniform"], **wrong)

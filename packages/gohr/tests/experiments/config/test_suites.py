@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from importlib import resources
 
@@ -10,8 +9,8 @@ import pytest
 
 from gnomon.errors import UnknownNameError
 from gohr.errors import ConfigError
-from gohr.experiments import ExperimentConfig, Suite, available_suites, load_experiment, load_suite
-from gohr.game import BoardSpec, equivalent
+from gohr.experiments import ExperimentConfig, available_suites, load_experiment, load_suite
+from gohr.game import equivalent
 from gohr.rules import FAMILIES, available_rules, load_rule, parse, rule_info
 from recorded_episodes import VECTORS, records
 
@@ -68,34 +67,14 @@ def test_suites_are_named_where_rules_are():
     # What several name is there once, where it was named first.
     assert names[:5] == [*load_suite("gohr-paper").rules, "nearby"]
     assert sorted(names) == sorted(load_suite("gohr-core").rules)
-    assert config.board == load_suite("gohr-core").board
+    assert {load_suite(name).board for name in available_suites()} == {config.board}
     by_file = load_experiment("gohr-paper", learners=["uniform"], trials=7)
     assert (by_file.name, by_file.n_trials) == ("gohr-paper", 28)
     with pytest.raises(ConfigError, match="expected different names, found 'nearby' twice"):
         ExperimentConfig("x", ["nearby", "nearby"], ["uniform"])
 
 
-def test_the_boards_of_a_suite(monkeypatch):
-    module = sys.modules[ExperimentConfig.__module__]
-    few = BoardSpec(pieces=3, shapes=0, colors=0)
-    suites = {
-        "few": Suite("few", 1, "Few.", ("clockwise",), few),
-        "many": Suite("many", 1, "Many.", ("nearby",), BoardSpec()),
-    }
-    monkeypatch.setattr(module, "available_suites", lambda: tuple(suites))
-    monkeypatch.setattr(module, "load_suite", suites.__getitem__)
-    assert ExperimentConfig("x", ["few"], ["uniform"]).board == few
-    mine = BoardSpec(pieces=5)
-    assert ExperimentConfig("x", ["few"], ["uniform"], board=mine).board == mine
-    with pytest.raises(ConfigError, match="few and many are played on different boards; give a"):
-        ExperimentConfig("x", ["few", "many"], ["uniform"])
-
-
 def test_a_suite_by_itself_needs_learners():
     with pytest.raises(ConfigError, match="'gohr-core' names no learners"):
         load_experiment("gohr-core")
-    every = load_experiment("clockwise", learners=["all"])
-    kinds = {learner.kind for learner in every.learners}
-    assert {"uniform", "linear_dqn"} <= kinds
-    assert "rule_player" not in kinds  # shown the rule
     assert available_suites() == tuple(sorted(available_suites()))

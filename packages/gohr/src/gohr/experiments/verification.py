@@ -12,23 +12,38 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
+
+import numpy as np
 
 from gnomon.errors import GnomonError, shortened, visible
 from gnomon.results import FieldRecord, Results, Row
 from gohr.errors import ConfigError
-from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
-from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments.attempts import read_log
+from gohr.experiments.config import ExperimentConfig
+from gohr.experiments.entries import LearnerEntry
 from gohr.experiments.metrics import episode_bytes
-from gohr.experiments.run_folder import RunFolder
+from gohr.experiments.runs import Run
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import Trial
-from gohr.experiments.verification.differences import first_difference
+from gohr.game.board import N_BUCKETS, N_CELLS
+from gohr.game.outcomes import (
+    ACCEPTED,
+    CLEARED,
+    DENIED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IMMOVABLE,
+    IN_PROGRESS,
+    STALEMATE,
+)
 from gohr.learners.registry import is_shown_the_rule
-from gohr.playing import TrialLog
+from gohr.playing import TrialLog, replay
 
 #: Learner, rule, and number of a trial.
 Key = tuple[str, str, int]
+#: Maximum number of refused trials that are shown.
+_MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,28 +78,29 @@ class Verdict(FieldRecord):
     reason: str = ""
 
 
-def _of_run(run: RunFolder, assignment: ExperimentConfig | None) -> Iterator[Verdict]:
+def _of_run(run: Run, assignment: ExperimentConfig | None) -> Iterator[Verdict]:
     """Verify every trial of the experiment, in its order, and refuse each that is left over."""
-    played = run.config
+    config = run.config
     records: dict[Key, list[TrialRecord]] = {}
     rows = run.store.rows()
     for record in rows.records.values():
         records.setdefault((record.learner, record.rule, record.trial), []).append(record)
     damaged = {run.trial_at(place) for place in rows.damaged}
-    for learner in run.config.learners:
-        refusal = _refusal(learner, played, assignment)
-        for rule in played.rules:
-            for number in range(played.trials):
-                key = (learner.name, rule.name, number)
-                if not Trial.of(played, learner, rule, number).episodes:
+    for learner in config.learners:
+        refusal = _refusal(learner, config, assignment)
+        for rule in config.rules:
+            for number in range(config.trials):
+                trial = Trial.of(config, learner, rule, number)
+                if not trial.episodes:
                     continue
+                key = (learner.name, rule.name, number)
                 found = records.pop(key, [])
                 if refusal is not None:
                     yield Verdict(*key, ok=False, reason=refusal)
                 elif key in damaged:
                     yield Verdict(*key, ok=False, reason="its row in the database is damaged")
                 else:
-                    yield _verify_record(run, played, learner, rule, number, found)
+                    yield _of_records(run, trial, found)
     for key in records:
         yield Verdict(*key, ok=False, reason="not a trial of the experiment")
 
@@ -101,28 +117,22 @@ def _refusal(
     return None if difference is None else f"differs from the assignment: {difference}"
 
 
-def _verify_record(
-    run: RunFolder,
-    played: ExperimentConfig,
-    learner: LearnerEntry,
-    rule: RuleEntry,
-    number: int,
-    records: list[TrialRecord],
-) -> Verdict:
-    key = (learner.name, rule.name, number)
+def _of_records(run: Run, trial: Trial, records: list[TrialRecord]) -> Verdict:
+    """Verify a trial of a run, of which the database should have one record."""
+    key = (trial.learner.name, trial.rule.name, trial.number)
     if len(records) != 1:
         reason = "missing: it was not played" if not records else "the database has it twice"
         return Verdict(*key, ok=False, reason=reason)
     (record,) = records
-    if record.status != "done":
+    if record.error is not None:
         return Verdict(*key, ok=False, reason=f"missing: it failed: {record.error}")
-    if record.key != Trial.of(played, learner, rule, number).key:
+    if record.key != trial.key:
         return Verdict(*key, ok=False, reason="the recorded key is not that of this trial")
     try:
         log = run.log(record)
     except (GnomonError, ValueError) as error:
         return Verdict(*key, ok=False, reason=str(error).removeprefix(f"{run.path}: "))
-    verdict = _verify_trial(log, played, key, rule)
+    verdict = _of_trial(log, trial, key)
     if not verdict.ok:
         return verdict
     n_attempts, reason = int(log.n_attempts.sum()), ""
@@ -133,20 +143,13 @@ def _verify_record(
     return Verdict(*key, ok=False, reason=reason) if reason else verdict
 
 
-def _verify_trial(
-    log: TrialLog, assignment: ExperimentConfig, key: Key, rule: RuleEntry
-) -> Verdict:
-    found = first_difference(
-        log,
-        assignment.deal(rule, key[2]),
-        rule.rule_set,
-        board_spec=assignment.board,
-        horizon=assignment.horizon,
-        may_stop=assignment.is_recorded,
-    )
-    if found is None:
-        return Verdict(*key, ok=True)
-    return Verdict(*key, ok=False, **found._asdict())
+def _of_trial(log: TrialLog, trial: Trial, key: Key) -> Verdict:
+    """Compare a log with the replay of its attempts on the boards that were to be played."""
+    # A board comes before the attempts on it.
+    differences = sorted(_differences(log, trial), key=lambda x: (x.episode, x.attempt or 0))
+    if differences:
+        return Verdict(*key, ok=False, **differences[0]._asdict())
+    return Verdict(*key, ok=True)
 
 
 def verify_log(
@@ -188,17 +191,13 @@ def verify_log(
             if log is None:
                 yield Verdict(*key, ok=False, reason="missing: the log has no attempt of it")
             else:
-                yield _verify_trial(log, assignment, key, rule)
+                trial = Trial.of(assignment, assignment.learners[0], rule, number)
+                yield _of_trial(log, trial, key)
     for name, number in rest:
         shown = shortened(visible(name, kept=""), 64)
         yield Verdict(learner, shown, number, ok=False, reason="not a trial that was assigned")
 
 
-#: Maximum number of refused trials that are shown.
-_MOST_SHOWN = 20
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Verification(Results[Verdict]):
     """The verdicts on all trials of a run; printing shows those that are refused."""
 
@@ -241,9 +240,8 @@ def verify(
 
     Parameters
     ----------
-    run : path, RunFolder or RunSummary
-        A run folder, or the return value of :func:`gohr.run`; or a log file of one learner, with an
-        assignment.
+    run : path or Run
+        A run; or a log file of one learner, with an assignment.
     assignment : path or ExperimentConfig, optional
         The assignment of a leaderboard, which must have been played. By default, the experiment of
         the run itself.
@@ -276,7 +274,7 @@ def verify(
         assignment = ExperimentConfig.from_toml(Path(assignment), trusted=False)
     if path.is_file():
         return Verification(tuple(_of_log(path, assignment)), {"run": str(path)})
-    folder = RunFolder.open(path)
+    folder = Run.open(path)
     verdicts = tuple(_of_run(folder, assignment))
     shown = [] if assignment is not None else folder.config.learners
     yardsticks = tuple(
@@ -289,8 +287,6 @@ def verify(
 
 def _of_log(path: Path, assigned: ExperimentConfig | None) -> Iterator[Verdict]:
     """Verify a log without a run folder, such as one downloaded from a leaderboard."""
-    from gohr.experiments.verification.log_files import read_log
-
     if assigned is None:
         raise ConfigError(f"{path}: a log does not contain its assignment: use --assignment")
     try:
@@ -300,3 +296,90 @@ def _of_log(path: Path, assigned: ExperimentConfig | None) -> Iterator[Verdict]:
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
     return verify_log(trials, assigned)
+
+
+# -- one trial -----------------------------------------------------------------------------------
+
+_OUTCOMES = {
+    ACCEPTED: "accepted",
+    EMPTY_CELL: "on an empty cell",
+    DENIED: "denied",
+    IMMOVABLE: "immovable",
+    EPISODE_OVER: "after the end of the episode",
+}
+_FINISHES = {IN_PROGRESS: "going on", CLEARED: "cleared", STALEMATE: "a stalemate"}
+
+
+class Difference(NamedTuple):
+    """First place at which a log is wrong: episode from 0, attempt from 1, None for all of it."""
+
+    episode: int
+    attempt: int | None
+    reason: str
+
+
+def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
+    """Yield the first difference of each kind of a log from the replay of its attempts."""
+    boards, horizon = trial.boards(), trial.horizon
+    n = min(len(boards), len(log.boards))
+    if len(boards) != len(log.boards):
+        yield Difference(n, None, f"expected {len(boards)} episodes, found {len(log.boards)}")
+    if (wrong := (log.boards[:n] != boards[:n]).any(axis=1)).any():
+        episode = int(wrong.argmax())
+        cell = int((log.boards[episode] != boards[episode]).argmax())
+        expected, found = boards[episode, cell], log.boards[episode, cell]
+        reason = f"in cell {cell + 1} expected {expected}, found {found}"
+        yield Difference(episode, None, f"not the board that was assigned: {reason}")
+
+    n_attempts = log.n_attempts[:n]
+    ends = np.cumsum(n_attempts)
+    actions = log.actions[: n_attempts.sum()]
+    episode_of = np.repeat(np.arange(n), n_attempts)
+
+    def at(row: int, reason: str) -> Difference:
+        episode = int(episode_of[row])
+        return Difference(episode, row - int(ends[episode] - n_attempts[episode]) + 1, reason)
+
+    most = N_CELLS * N_BUCKETS - 1
+    if (wrong := actions > most).any():
+        row = int(wrong.argmax())
+        yield at(row, f"expected an action from 0 to {most}, found {actions[row]}")
+    valid, rule_set = np.minimum(actions, most), trial.rule.rule_set
+    true = replay(boards[:n], n_attempts, valid, rule_set, board_spec=trial.board)
+    outcomes = log.outcomes[: actions.size]
+    if (wrong := outcomes != true.outcomes).any():
+        row = int(wrong.argmax())
+        expected, found = (_named(int(x[row]), _OUTCOMES) for x in (true.outcomes, outcomes))
+        yield at(row, f"outcome: expected {expected}, found {found}")
+    finish = true.first.astype(np.int64)
+    played = n_attempts > 0
+    finish[played] = true.finish[ends[played] - 1]
+    if (wrong := log.finish[:n] != finish).any():
+        episode = int(wrong.argmax())
+        expected, found = (_named(int(x[episode]), _FINISHES) for x in (finish, log.finish))
+        reason = f"finish: expected {expected}, found {found}"
+        yield Difference(episode, int(n_attempts[episode]) or None, reason)
+
+    # A learner may play on after the end until the horizon; such attempts count for nothing.
+    counted = np.bincount(episode_of[true.outcomes != EPISODE_OVER], minlength=n)
+    is_over = finish != IN_PROGRESS
+    beyond = is_over & (n_attempts > counted) & ((n_attempts != horizon) | (counted == 0))
+    # A person whose game was recorded may stop before a board is over.
+    short = ~is_over & (n_attempts < horizon) & (trial.recorded is None)
+    wrong = (n_attempts > horizon) | beyond | short
+    if wrong.any():
+        episode = int(wrong.argmax())
+        made, until = int(n_attempts[episode]), int(counted[episode])
+        if made > horizon:
+            until, reason = horizon, f"expected at most {horizon} attempts, found {made}"
+        elif not beyond[episode]:
+            reason = f"expected attempts until the episode ends or has {horizon}, found {made}"
+        elif until == 0:
+            reason = "expected no attempt on a board that is stuck from the start"
+        else:
+            reason = "attempted after the end of the episode"
+        yield Difference(episode, until + 1, reason)
+
+
+def _named(code: int, names: dict[int, str]) -> str:
+    return f"{code} ({names[code]})" if code in names else str(code)

@@ -6,6 +6,7 @@ runner, and assigned to the entries of a leaderboard.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -24,26 +25,12 @@ from pydantic import (
     field_validator,
 )
 
-from gnomon.errors import GnomonError, UnknownNameError
+from gnomon.errors import GnomonError, UnknownNameError, shortened
 from gnomon.files import parse_toml, read_text
 from gohr.errors import ConfigError, RuleSyntaxError
-from gohr.experiments.config.config_entries import (
-    LearnerEntry,
-    Name,
-    RuleEntry,
-    content_hash,
-    learner_fields_of,
-)
-from gohr.experiments.config.field_errors import first_in_words
-from gohr.experiments.config.predefined_boards import (
-    AnyBoards,
-    PredefinedBoards,
-    RecordedBoards,
-    read_boards,
-    season_board_spec,
-)
-from gohr.experiments.config.suites import available_suites, load_suite, named_variants
-from gohr.game.board import DEFAULT_SPEC, BoardSpec
+from gohr.experiments.entries import LearnerEntry, Name, RuleEntry, content_hash, learner_fields_of
+from gohr.experiments.suites import available_suites, load_suite, named_variants
+from gohr.game.board import DEFAULT_SPEC, N_CELLS, BoardSpec
 from gohr.rules.catalogue import available_rules
 
 if TYPE_CHECKING:
@@ -53,10 +40,12 @@ if TYPE_CHECKING:
     from gohr.learners.base import Learner
 
 #: Fields that do not affect what is played.
-NOT_PLAYED = ("trial_timeout_s", "trial_memory_mb", "baseline")
+NOT_PLAYED = ("trial_timeout_s", "baseline")
 #: Fields that all learners and rules of an experiment share.
 _SHARED = ("trials", "episodes", "horizon", "seed")
 _NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
+#: Kinds of errors of pydantic for an unknown field.
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 
@@ -74,8 +63,7 @@ class ExperimentConfig(BaseModel):
     learners : sequence of str, mapping, LearnerEntry, class or Learner
         Learners by their kind (``"package.module:Class"`` is one's own), as a class, as an instance
         whose settings are taken, or ``{"kind": ..., "name": ..., setting: value, ...}``, where
-        ``"grid": {setting: [value, ...], ...}`` stands for a learner of each combination; and
-        ``"all"`` for every kind that needs no setting and is not shown the rule.
+        ``"grid": {setting: [value, ...], ...}`` stands for a learner of each combination.
 
     Other Parameters
     ----------------
@@ -89,19 +77,17 @@ class ExperimentConfig(BaseModel):
         All randomness comes from it. The boards depend on the seed, the rule and the number of the
         trial alone, so that all learners get the same ones.
     board : BoardSpec or mapping, optional
-        How boards are drawn; by default as the suites specify, or else as in the paper.
-    predefined : PredefinedBoards or RecordedBoards, optional
-        The boards themselves, which are then not drawn; ``board`` gives the palettes. With recorded
-        ones, each rule has the boards of its own trials: they were played elsewhere, and are only
-        read, and the learners are labels.
+        How boards are drawn; by default as in the paper.
+    recorded : mapping from rule to sequence of bytes, optional
+        For trials that were played elsewhere (:func:`write_recorded_run`): the boards of each
+        trial on a rule, 36 codes each, empty for a trial that was not to be played. They are only
+        read, ``board`` gives the palettes, and the learners are labels.
     baseline : str, optional
         The rule with which :func:`gohr.elements` and the report compare the others.
     trial_timeout_s : float, optional
         Seconds after which a trial is given up and recorded as failed. No limit if not given. The
-        first trial of a learner in a process may also have to load or compile its code.
-    trial_memory_mb : int, optional
-        Megabytes that a trial may allocate before it fails with a MemoryError; only on Linux.
-        Neither limit is part of the hash: a run may continue with other limits.
+        first trial of a learner in a process may also have to load or compile its code. The limit
+        is not part of the hash: a run may continue with another.
 
     Raises
     ------
@@ -109,7 +95,7 @@ class ExperimentConfig(BaseModel):
         A field is misspelt, missing, or of the wrong kind; or two rules or two learners are the
         same.
     UnknownNameError
-        A rule or a learner that there is not, with the nearest names.
+        A rule or a learner that does not exist, with the nearest names.
 
     Examples
     --------
@@ -128,10 +114,9 @@ class ExperimentConfig(BaseModel):
     horizon: Count = 100
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = 0
     board: InstanceOf[BoardSpec] = DEFAULT_SPEC
-    predefined: InstanceOf[PredefinedBoards] | InstanceOf[RecordedBoards] | None = None
+    recorded: dict[str, tuple[bytes, ...]] | None = None
     baseline: Name | None = None
     trial_timeout_s: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = None
-    trial_memory_mb: Count | None = None
 
     def __init__(
         self,
@@ -146,28 +131,30 @@ class ExperimentConfig(BaseModel):
         self, values: Mapping[str, Any], base: Path | None = None, *, trusted: bool = True
     ) -> None:
         """Check and set all fields; the paths of files are relative to ``base``."""
-        values, base = dict(values), base or Path()
+        values = dict(values)
         if isinstance(board := values.get("board"), Mapping):
-            values |= read_boards(board, base, trusted=trusted)
-        elif board is None:
-            values["board"] = _board_of_suites(values.get("rules"))
+            values |= _board_fields(board)
         try:
             self.__pydantic_validator__.validate_python(values, self_instance=self)
         except ValidationError as errors:
-            raise first_in_words(errors) from None
+            raise _first_error(errors) from None
         # Only now is anything looked up: a misspelt field is reported first.
         put = object.__setattr__
-        put(self, "rules", _with_texts(self.rules, base, trusted=trusted))
-        if not self.is_recorded:
-            found = [one for learner in self.learners for one in learner.expanded(self.board)]
+        put(self, "rules", _with_texts(self.rules, base or Path(), trusted=trusted))
+        if self.recorded is None:
+            found = [one for learner in self.learners for one in learner.expanded()]
             # Each is created once, which tests its settings.
             put(self, "learners", tuple(learner.completed(self.board) for learner in found))
         # In a recorded game the same rule may occur again, later or under another condition.
-        _check_different("rules", self.rules, only_names=self.is_recorded)
+        _check_different("rules", self.rules, only_names=self.recorded is not None)
         _check_different("learners", self.learners)
         names = [rule.name for rule in self.rules]
         if self.baseline is not None and self.baseline not in names:
             raise UnknownNameError("baseline", self.baseline, names)
+        if self.recorded is not None and any(
+            len(self.recorded.get(name, ())) != self.trials for name in names
+        ):
+            raise ConfigError("field 'recorded': expected the boards of each trial on each rule")
 
     @field_validator("rules", "learners", mode="before")
     @classmethod
@@ -178,6 +165,13 @@ class ExperimentConfig(BaseModel):
             return [learner_fields_of(entry) for entry in entries]
         rules = [rule.to_record() if isinstance(rule, RuleEntry) else rule for rule in entries]
         return [{"name": rule} if isinstance(rule, str) else rule for rule in rules]
+
+    @field_validator("recorded")
+    @classmethod
+    def _whole_boards(cls, recorded: Any) -> Any:
+        if any(len(boards) % N_CELLS for trials in (recorded or {}).values() for boards in trials):
+            raise ValueError(f"expected {N_CELLS} bytes for each board")
+        return recorded
 
     @classmethod
     def from_record(
@@ -210,20 +204,13 @@ class ExperimentConfig(BaseModel):
     @classmethod
     def of_run(cls, record: Mapping[str, Any]) -> ExperimentConfig:
         """Return the experiment of which :meth:`to_record` returned this; nothing is checked."""
-        board = record["board"]
-        predefined: AnyBoards | None = None
-        if "trials" in board:
-            predefined = RecordedBoards.from_record(board["trials"])
-        elif "boards" in board:
-            predefined = PredefinedBoards.from_record(board["boards"], board["order"])
         tables: Any = map(learner_fields_of, record["learners"])
         return cls.model_construct(
             **{name: record[name] for name in ("name", *_SHARED)},
             **{name: record.get(name) for name in NOT_PLAYED},
+            **_board_fields(record["board"]),
             rules=tuple(RuleEntry(**rule) for rule in record["rules"]),
             learners=tuple(LearnerEntry(**table) for table in tables),
-            board=season_board_spec(board),
-            predefined=predefined,
         )
 
     @classmethod
@@ -247,30 +234,22 @@ class ExperimentConfig(BaseModel):
         """
         path = Path(path)
         text = read_text(path, noun="config", error=ConfigError)
-        return cls._of_text(text, str(path), path.parent, changes, trusted=trusted)
-
-    @classmethod
-    def _of_text(
-        cls,
-        text: str,
-        file: str,
-        base: Path | None,
-        changes: Mapping[str, Any],
-        *,
-        trusted: bool = True,
-    ) -> ExperimentConfig:
         try:
-            return cls.from_record(parse_toml(text) | dict(changes), base=base, trusted=trusted)
+            values = parse_toml(text) | dict(changes)
+            return cls.from_record(values, base=path.parent, trusted=trusted)
         except RuleSyntaxError:
             raise  # It names the rule's own file.
         except GnomonError as error:
-            raise ConfigError(f"{file}: {error}") from None
+            raise ConfigError(f"{path}: {error}") from None
 
     def to_record(self) -> dict[str, Any]:
         """Return the experiment as JSON can hold it, with the full texts of its rules."""
         board = self.board.record()
-        if self.predefined is not None:
-            board |= self.predefined.to_record()
+        if self.recorded is not None:
+            board["trials"] = {
+                rule: [base64.b64encode(boards).decode() for boards in trials]
+                for rule, trials in self.recorded.items()
+            }
         others = {name: getattr(self, name) for name in NOT_PLAYED}
         return {
             "rules": [rule.to_record() for rule in self.rules],
@@ -310,9 +289,8 @@ class ExperimentConfig(BaseModel):
 
     @property
     def hash(self) -> str:
-        """Content hash of what is played; comments in rules and limits of trials are ignored."""
-        rules = [[r.name, r.hash, *(["hidden"] if r.hidden else [])] for r in self.rules]
-        record = self.to_record() | {"rules": rules}
+        """Content hash of what is played; comments in rules and the limit of time are ignored."""
+        record = self.to_record() | {"rules": [[rule.name, rule.hash] for rule in self.rules]}
         return content_hash({name: x for name, x in record.items() if name not in NOT_PLAYED})
 
     @property
@@ -321,43 +299,13 @@ class ExperimentConfig(BaseModel):
         return [x.name for x in self.learners if x.is_shown_the_rule]
 
     @property
-    def is_recorded(self) -> bool:
-        """Whether it was played elsewhere, e.g. by people, who may stop before a board is over."""
-        return isinstance(self.predefined, RecordedBoards)
-
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """Unintended parts of rules: properties that no piece has, arithmetic on names.
-
-        Examples
-        --------
-        >>> rule = {"name": "mine", "text": "(siez:3, bucket:1)"}
-        >>> ExperimentConfig("first", [rule], ["uniform"]).doubts[0].partition(",")[0]
-        'rule mine'
-        """
-        from gohr.rules.lint_names import unknown_properties
-        from gohr.rules.linter import lint
-
-        return tuple(
-            f"rule {rule.name}, {finding}"
-            for rule in self.rules
-            if not rule.hidden
-            for finding in (
-                *unknown_properties(rule.rule_set, ()),
-                *(x for x in lint(rule.rule_set) if x.severity == "error"),
-            )
-        )
-
-    @property
     def n_trials(self) -> int:
         """Number of trials in all."""
         return len(self.learners) * sum(self.n_trials_on(rule.name) for rule in self.rules)
 
     def n_trials_on(self, rule: str) -> int:
         """Return the number of trials of each learner on a rule."""
-        if isinstance(self.predefined, RecordedBoards):
-            return self.predefined.n_trials(rule)
-        return self.trials
+        return self.trials if self.recorded is None else sum(map(bool, self.recorded[rule]))
 
     def deal(self, rule: RuleEntry, number: int) -> npt.NDArray[np.uint8]:
         """Return the boards of a trial on a rule, shape (episodes, 36): the same for any learner.
@@ -372,8 +320,10 @@ class ExperimentConfig(BaseModel):
 
         return Trial.of(self, self.learners[0], rule, number).boards()
 
-    def difference(self, other: ExperimentConfig) -> str | None:
-        """Describe how what another experiment plays differs; None if only the learners may.
+    def difference(self, other: ExperimentConfig, *, learners: bool = False) -> str | None:
+        """Describe how what another experiment plays differs; None if it does not.
+
+        The learners are compared only on request.
 
         Examples
         --------
@@ -385,30 +335,65 @@ class ExperimentConfig(BaseModel):
             expected, found = getattr(self, field), getattr(other, field)
             if expected != found:
                 return f"{field}: expected {expected}, found {found}"
-        if (self.board, self.predefined) != (other.board, other.predefined):
-            return "board: not drawn as was assigned"
-        for assigned, played in zip(self.rules, other.rules, strict=False):
-            if assigned.name != played.name:
-                return f"rules: expected {assigned.name!r}, found {played.name!r}"
-            if assigned.hash != played.hash:
-                return f"rule {assigned.name!r}: not the text that was assigned"
-        if len(self.rules) != len(other.rules):
-            return f"rules: expected {len(self.rules)}, found {len(other.rules)}"
+        if (self.board, self.recorded) != (other.board, other.recorded):
+            return "board: not the boards expected"
+        entries: dict[str, tuple[Sequence[RuleEntry | LearnerEntry], ...]]
+        entries = {"rule": (self.rules, other.rules)}
+        if learners:
+            entries["learner"] = self.learners, other.learners
+        for kind, (ours, theirs) in entries.items():
+            for one, another in zip(ours, theirs, strict=False):
+                if one.name != another.name:
+                    return f"{kind}s: expected {one.name!r}, found {another.name!r}"
+                if one.hash != another.hash:
+                    what = "text" if kind == "rule" else "settings or version"
+                    return f"{kind} {one.name!r}: not the {what} expected"
+            if len(ours) != len(theirs):
+                return f"{kind}s: expected {len(ours)}, found {len(theirs)}"
         return None
 
 
-def _board_of_suites(rules: Any) -> BoardSpec:
-    """Return the boards of the suites that a list of rules names, or the default ones."""
-    names: list[str] = []
-    for rule in rules if isinstance(rules, list | tuple) else ():
-        table = {"name": rule} if isinstance(rule, str) else rule
-        if isinstance(table, Mapping) and "text" not in table:
-            names.append(str(table.get("name")).partition("@")[0])
-    suites = [load_suite(name) for name in names if name in available_suites()]
-    if len({suite.board for suite in suites}) > 1:
-        named = " and ".join(suite.name for suite in suites)
-        raise ConfigError(f"field 'rules': {named} are played on different boards; give a [board]")
-    return suites[0].board if suites else DEFAULT_SPEC
+def _first_error(errors: ValidationError) -> ConfigError:
+    """Return one error of a file in one line: the field, the expected and the found value."""
+    # An unknown field is often the cause of a missing one, so it is reported first.
+    error = min(errors.errors(), key=lambda each: each["type"] not in _UNKNOWN)
+    steps, message = list(error["loc"]), error["msg"].removeprefix("Value error, ")
+    message = f"{message[0].lower()}{message[1:]}".replace("tuple", "list")
+    if error["type"] in _UNKNOWN:
+        name, known = str(steps.pop()), [*ExperimentConfig.model_fields]
+        if steps:
+            known = ["name", "text"]
+        message = str(UnknownNameError("field", name, known))
+    elif error["type"] == "missing":
+        message = f"missing field {steps.pop()!r}"
+    else:
+        try:
+            found = shortened(repr(error["input"]))
+        except ValueError:
+            found = "a whole number too long to show"
+        message = f"{message}; found {found}"
+    # The last steps name branches of a union.
+    path = [f"item {x + 1}" if isinstance(x, int) else repr(x) for x in steps[:3]]
+    return ConfigError(f"field {', '.join(path)}: {message}" if path else message)
+
+
+def _board_fields(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields ``board`` and ``recorded`` of an experiment with this table ``[board]``."""
+    drawn = dict(table)
+    trials, recorded = drawn.pop("trials", None), None
+    known = [*BoardSpec().record()]
+    for name in drawn:
+        if name not in known:
+            raise ConfigError(f"field 'board': {UnknownNameError('field', name, known)}")
+    try:
+        if trials is not None:
+            recorded = {
+                rule: tuple(base64.b64decode(text, validate=True) for text in texts)
+                for rule, texts in trials.items()
+            }
+        return {"board": BoardSpec(**drawn), "recorded": recorded}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ConfigError(f"field 'board': {error}") from None
 
 
 def _with_texts(rules: Sequence[RuleEntry], base: Path, *, trusted: bool) -> tuple[RuleEntry, ...]:
@@ -454,20 +439,15 @@ def _check_different(
 
 def _toml(value: Any) -> str:
     """Return a value as TOML writes it; JSON's way with text is TOML's too."""
+    text = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and "\n" in value.strip():
-        escaped = json.dumps(value, ensure_ascii=False)[1:-1].replace("\\n", "\n")
-        return f'"""\n{escaped}"""'
-    return json.dumps(value, ensure_ascii=False)
+        lines = text[1:-1].replace("\\n", "\n")
+        return f'"""\n{lines}"""'
+    return text
 
 
 def available_experiments() -> tuple[str, ...]:
-    """Return the names of the experiments that come with Gnomon, in alphabetical order.
-
-    Examples
-    --------
-    >>> "demo" in available_experiments()
-    True
-    """
+    """Return the names of the experiments that come with Gnomon, in alphabetical order."""
     names = (path.name for path in _library().iterdir())
     return tuple(sorted(n.removesuffix(".toml") for n in names if n.endswith(".toml")))
 
@@ -499,8 +479,8 @@ def load_experiment(name_or_path: str | Path, **changes: Any) -> ExperimentConfi
     """
     name = str(name_or_path)
     if name in available_experiments():
-        text = (_library() / f"{name}.toml").read_text(encoding="utf-8")
-        return ExperimentConfig._of_text(text, name, None, changes)
+        with resources.as_file(_library() / f"{name}.toml") as path:
+            return ExperimentConfig.from_toml(path, changes=changes)
     if Path(name).is_file() and Path(name).suffix == ".toml":
         return ExperimentConfig.from_toml(name, changes=changes)
     suite = name.partition("@")[0]  # the rest is the seed of its variants

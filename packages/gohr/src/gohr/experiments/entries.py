@@ -37,13 +37,12 @@ _CONTENT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 def _printing(name: str) -> str:
     """Refuse a name that no terminal, drawing or page could show."""
     if visible(name, kept="\xa0") != name:
-        raise ValueError
+        raise ValueError("expected printable characters")
     return name
 
 
 Text = Annotated[str, Field(min_length=1, strict=True)]
 Name = Annotated[Text, AfterValidator(_printing)]
-Flag = Annotated[bool, Field(strict=True)]
 
 
 def content_hash(value: Any) -> str:
@@ -66,8 +65,7 @@ def content_text(value: Any) -> str:
 class RuleEntry:
     """A rule in an experiment: its name there, and its full text.
 
-    An experiment looks up the text of a rule that has none, in the catalogue or in a file. For a
-    ``hidden`` rule, the run omits the chances and the page omits the text; the experiment keeps it.
+    An experiment looks up the text of a rule that has none, in the catalogue or in a file.
 
     Examples
     --------
@@ -79,7 +77,6 @@ class RuleEntry:
 
     name: Name
     text: Text = ""
-    hidden: Flag = False
 
     @classmethod
     def named(cls, name: str) -> RuleEntry:
@@ -114,7 +111,7 @@ class RuleEntry:
         except RuleSyntaxError as error:
             raise error.in_file(file) from None
         check_playable(rule_set, file)
-        return RuleEntry(name, text, self.hidden)
+        return RuleEntry(name, text)
 
     @property
     def rule_set(self) -> RuleSet:
@@ -128,8 +125,7 @@ class RuleEntry:
 
     def to_record(self) -> dict[str, Any]:
         """Return the entry as a table of a config file."""
-        fields = {"name": self.name, "text": self.text, "hidden": self.hidden}
-        return {name: value for name, value in fields.items() if value}
+        return {"name": self.name} | ({"text": self.text} if self.text else {})
 
 
 @dataclass(frozen=True)
@@ -151,7 +147,7 @@ class LearnerEntry:
     name: Name
     params: Mapping[str, Any] = field(default_factory=dict)
     version: Text | None = None
-    reveal: Flag = False
+    reveal: Annotated[bool, Field(strict=True)] = False
 
     @cached_property
     def hash(self) -> str:
@@ -172,20 +168,8 @@ class LearnerEntry:
 
         return make_learner(self.kind, board_spec, rng=rng, **self.params)
 
-    def expanded(self, board_spec: BoardSpec) -> list[LearnerEntry]:
-        """Return this learner, or one for each combination of its grid, or each of ``all``.
-
-        Raises
-        ------
-        ConfigError
-            If the grid is invalid, or ``all`` has settings.
-        """
-        if self.kind == "all":
-            if self.params or self.name != "all":
-                raise ConfigError(
-                    "learner 'all': expected no settings, since it names several learners"
-                )
-            return _all_learners(board_spec)
+    def expanded(self) -> list[LearnerEntry]:
+        """Return this learner, or one for each combination of its grid; ConfigError if invalid."""
         params = dict(self.params)
         grid, label = params.pop("grid", {}), f"learner {self.name!r}"
         if not isinstance(grid, Mapping) or not all(
@@ -210,11 +194,9 @@ class LearnerEntry:
         ConfigError, UnknownNameError
             If the learner or setting does not exist, or a setting is invalid.
         """
-        import numpy as np
-
         from gohr.learners.registry import learner_kind
 
-        self.make(board_spec, rng=np.random.default_rng(0))
+        self.make(board_spec)
         kind = learner_kind(self.kind)
         if self.version not in (None, kind.version):
             raise ConfigError(
@@ -234,10 +216,8 @@ def learner_fields_of(learner: object) -> object:
     """Return the fields of a :class:`LearnerEntry` of a kind, a table, a class or an instance.
 
     Only the settings of an instance are used: each trial creates its own learner. Anything else is
-    returned as it is.
-
-    Raises ConfigError if an instance does not keep a setting as an attribute of its name, or a
-    class is not at the top of its module.
+    returned as it is. Raises ConfigError: an instance does not keep a setting as an attribute of
+    its name, or a class is not at the top of its module.
     """
     if isinstance(learner, str):
         learner = {"kind": learner}
@@ -264,36 +244,19 @@ def _table_of(learner: object) -> object:
         return learner
     kind = kind_of(type(learner))
     try:
-        return {"kind": kind} | {
-            x.name: getattr(learner, x.name) for x in learner_kind(kind).settings
-        }
+        settings = {x.name: getattr(learner, x.name) for x in learner_kind(kind).settings}
     except AttributeError as error:
         raise ConfigError(
             f"learner {kind!r}: expected an instance to keep its setting {error.name!r} as an "
             "attribute; make it a dataclass, or give the class and its settings in a table"
         ) from None
+    return {"kind": kind} | settings
 
 
 def _grid_name(name: str, cell: Mapping[str, Any]) -> str:
     """Return the name of a learner of a grid: the common name, and the settings that differ."""
-    return ", ".join([name, *(f"{setting}={_in_a_name(value)}" for setting, value in cell.items())])
-
-
-def _in_a_name(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else visible(str(value), kept="")
-
-
-def _all_learners(board_spec: BoardSpec) -> list[LearnerEntry]:
-    """Return every kind that needs no settings, no extras, and no access to the rule."""
-    from gohr.learners import available_learners
-
-    entries = []
-    for kind in available_learners():
-        entry = LearnerEntry(kind, kind)
-        try:
-            shown = entry.completed(board_spec).is_shown_the_rule
-        except (ConfigError, ImportError):
-            continue
-        if not shown:
-            entries.append(entry)
-    return entries
+    values = {
+        setting: str(value).lower() if isinstance(value, bool) else visible(str(value), kept="")
+        for setting, value in cell.items()
+    }
+    return ", ".join([name, *(f"{setting}={value}" for setting, value in values.items())])

@@ -11,7 +11,7 @@ ladder, needs the same induction, and its text exists nowhere before it is drawn
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import resources
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import UnknownNameError
 from gohr.errors import ConfigError
-from gohr.experiments.config.config_entries import RuleEntry, content_hash
+from gohr.experiments.entries import RuleEntry, content_hash
 from gohr.game.board import BoardSpec, draw_boards
 from gohr.rules.catalogue import available_rules, load_rule, load_rule_text
 from gohr.rules.syntax import RuleSet
@@ -28,7 +28,6 @@ from gohr.rules.syntax import RuleSet
 if TYPE_CHECKING:
     import numpy as np
 
-    from gohr.experiments.config.experiment_config import ExperimentConfig
     from gohr.playing import TrialLog
 
 #: Draws before a family counts as used up; boards, and attempts on each, on which a variant must
@@ -95,28 +94,8 @@ class Suite:
     @property
     def hash(self) -> str:
         """Content hash of the meaning of the rules, and of the boards, 16 hexadecimal digits."""
-        return suite_hash([(entry.name, entry.hash) for entry in self.entries], self.board)
-
-
-def suite_hash(rules: Iterable[tuple[str, str]], board: BoardSpec) -> str:
-    """Return the hash that names and hashes of rules, and boards, would give a suite."""
-    return content_hash([list(map(list, rules)), board.record()])[:16]
-
-
-def suites_of(config: ExperimentConfig) -> list[Suite]:
-    """Return the suites whose rules and boards an experiment has, no more and no fewer.
-
-    Examples
-    --------
-    >>> from gohr.experiments import load_experiment
-    >>> config = load_experiment("gohr-core", learners=["uniform"])
-    >>> [suite.full_name for suite in suites_of(config)]
-    ['gohr-core-v1']
-    """
-    if config.predefined is not None:
-        return []
-    found = suite_hash([(rule.name, rule.hash) for rule in config.rules], config.board)
-    return sorted({x for x in _suites().values() if x.hash == found}, key=lambda x: x.full_name)
+        rules = [[entry.name, entry.hash] for entry in self.entries]
+        return content_hash([rules, self.board.record()])[:16]
 
 
 def available_suites() -> tuple[str, ...]:
@@ -172,57 +151,31 @@ def _suite(record: dict[str, Any]) -> Suite:
     return Suite(name, version, text, tuple(rules), board, rungs, texts, groups)
 
 
-def held_out_rules(suite: Suite, seed: int) -> tuple[RuleEntry, ...]:
-    """Return a variant of each rule of a ladder, named ``RULE@SEED``.
+@lru_cache(maxsize=16)
+def named_variants(name: str) -> tuple[RuleEntry, ...] | None:
+    """Return the held-out variants ``RULE@SEED`` that ``SUITE@SEED`` names; None for other names.
 
-    Parameters
-    ----------
-    suite : Suite
-        One with rungs.
-    seed : int
-        Another seed, other variants, though small families have few.
-
-    Returns
-    -------
-    tuple of RuleEntry
-        In the order of the rules; none accepts the same as a rule of the library or as another one
-        of them.
-
-    Raises
-    ------
-    ConfigError
-        If the suite has no rungs, or a family is used up.
-
-    Examples
-    --------
-    >>> variants = held_out_rules(load_suite("gohr-induction"), 7)
-    >>> len(variants), variants[0].name
-    (24, 'color-match@7')
+    They have the order of the rules of the suite; none accepts the same as a rule of the library or
+    as another one of them. Raises ConfigError: the suite has no rungs, or a family is used up.
     """
     import numpy as np
 
-    if not suite.rungs:
-        raise ConfigError(f"suite {suite.name!r} has no held-out variants")
-    rng = np.random.default_rng(seed)
-    known = [load_rule(name) for name in available_rules()]
-    found = []
-    for rung in suite.rungs.values():
-        for name, template in rung.items():
-            entry = _variant(f"{name}@{seed}", template, known, suite.board, rng)
-            known.append(entry.rule_set)
-            found.append(entry)
-    return tuple(found)
-
-
-@lru_cache(maxsize=16)
-def named_variants(name: str) -> tuple[RuleEntry, ...] | None:
-    """Return the variants that ``SUITE@SEED`` names; None if the name does not have this form."""
-    suite, at, seed = name.partition("@")
-    if not at or suite not in available_suites():
+    suite_name, at, seed = name.partition("@")
+    if not at or suite_name not in available_suites():
         return None
     if not (seed.isascii() and seed.isdigit()):
         raise ConfigError(f"{name!r}: expected a seed, a whole number, behind the @")
-    return held_out_rules(load_suite(suite), int(seed))
+    suite, rng = load_suite(suite_name), np.random.default_rng(int(seed))
+    if not suite.rungs:
+        raise ConfigError(f"suite {suite.name!r} has no held-out variants")
+    known = [load_rule(rule) for rule in available_rules()]
+    found = []
+    for rung in suite.rungs.values():
+        for rule, template in rung.items():
+            entry = _variant(f"{rule}@{int(seed)}", template, known, suite.board, rng)
+            known.append(entry.rule_set)
+            found.append(entry)
+    return tuple(found)
 
 
 def _variant(

@@ -1,1 +1,0 @@
-"""Definition of an experiment: its fields in a file, its rules, learners and boards."""

@@ -1,4 +1,4 @@
-"""``gnomon predict`` and the goals, next task and page of ``gnomon distill``, as commands."""
+"""``gnomon predict``, as a command."""
 
 from __future__ import annotations
 
@@ -169,20 +169,6 @@ def test_a_published_set_of_games_by_its_name(command, tmp_path):
     status, _, err = command("gnomon", "predict", "atari-5", "mine.csv")
     assert status == 2
     assert "unknown Atari game 'pongg'; did you mean 'pong'?" in err
-
-
-@pytest.mark.full
-def test_the_page_of_a_distillation_has_baselines(command, suite, tmp_path):
-    options = ("--size", "2", "--page", "page.html")
-    status, _, err = command("gnomon", "distill", "suite.csv", "--transform", "identity", *options)
-    assert status == 0, err
-    page = (tmp_path / "page.html").read_text()
-    assert "best single tasks" in page
-    assert "Comparison with baselines" in page
-    assert "Error by number of tasks" in page
-    had = ("--have", "t1,t2", "--page", "page.html")
-    assert command("gnomon", "distill", "suite.csv", "--transform", "identity", *had)[0] == 0
-    assert "already run" in (tmp_path / "page.html").read_text()
 
 
 def test_few_algorithms_are_told_what_they_do_to_the_error(command, tmp_path):

@@ -59,43 +59,6 @@ def test_rank_by_another_method(scores):
     assert found[2]["low"] is None
 
 
-def test_a_ranking_says_what_it_counts(scores):
-    text = run("rank", scores)
-    assert "Ranks are based on pairwise wins between runs on shared tasks" in text
-    assert "Holm's correction over 3 pairs." in text
-    of_tasks = run("rank", scores, "--by", "task")
-    assert "scores must have the same meaning on all tasks" in of_tasks
-    assert "same tier" not in run("rank", scores, "--latex")
-
-
-def test_runs_without_a_score_are_left_out_aloud(tmp_path):
-    path = tmp_path / "gaps.csv"
-    rows = [f"{a},{t},{r},{r + (a == 'b')}" for a in "ab" for t in "xy" for r in range(4)]
-    rows[0] = "a,x,0,nan"
-    path.write_text("\n".join(["algorithm,task,run,score", *rows]), "utf-8")
-    result = CliRunner().invoke(app, ["rank", str(path)])
-    assert result.exit_code == 0
-    assert "1 of 16 runs have no score and are left out" in result.output
-
-
-def test_censored_runs_are_not_said_to_be_left_out(tmp_path):
-    path = tmp_path / "censored.csv"
-    rows = [f"{a},{t},{r},{r + (a == 'b')},false" for a in "ab" for t in "xy" for r in range(4)]
-    rows[:2] = ["a,x,0,,true", "a,x,1,,false"]
-    path.write_text("\n".join(["algorithm,task,run,score,censored", *rows]), "utf-8")
-    result = CliRunner().invoke(app, ["rank", str(path), "--lower-is-better"])
-    assert "1 of 16 runs have no score and are left out" in result.output
-
-
-def test_an_option_that_means_nothing_to_a_verb_is_not_there(scores):
-    for verb, *options in [
-        ("rank", "--resamples", "50"),
-        ("rank", "--best-of", "begun"),
-    ]:
-        result = CliRunner().invoke(app, [verb, str(scores), *options], env={"COLUMNS": "200"})
-        assert (result.exit_code, f"No such option: {options[0]}" in result.output) == (2, True)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -144,12 +107,6 @@ def test_tasks_with_scales_of_their_own_are_compared_aloud_or_normalised(tmp_pat
     assert (found.exit_code, found.stderr) == (0, "")
 
 
-def test_an_order_of_algorithms_says_nothing_of_scales(tmp_path):
-    path = own_scales(tmp_path / "games.csv")
-    found = CliRunner().invoke(app, ["rank", str(path)])
-    assert (found.exit_code, found.stderr) == (0, "")
-
-
 def test_audit_prints_records_or_text(scores):
     found = records("audit", scores, "--resamples", 100)
     assert [*found[0]] == ["section", "name", "finding", "value"]
@@ -174,22 +131,6 @@ def test_bad_input_is_one_line_and_status_2(scores, arguments, message, monkeypa
     printed = capsys.readouterr().err.strip()
     assert printed.startswith(message)
     assert "\n" not in printed
-
-
-def test_audit_of_a_folder_of_language_model_results(tmp_path):
-    rng = np.random.default_rng(0)
-    tasks = [f"task-{t}" for t in range(8)]
-    for m in range(3):
-        folder = tmp_path / f"model-{m}"
-        folder.mkdir()
-        results = {t: {"acc,none": 0.4 + 0.1 * m + rng.normal(0, 0.02)} for t in tasks}
-        content = {"model_name": f"model-{m}", "results": results}
-        (folder / "results_2026.json").write_text(json.dumps(content))
-    found = records("audit", tmp_path, "--resamples", 100)
-    assert found[0]["finding"].startswith("24 scores (acc, higher is better): 3 algorithms")
-    assert [f["name"] for f in found if f["section"] == "ranks"][:2] == ["how", "model-2"]
-    ranked = records("rank", tmp_path)
-    assert [r["name"] for r in ranked] == ["model-2", "model-1", "model-0"]
 
 
 def test_audit_of_a_papers_table(tmp_path):
@@ -272,13 +213,6 @@ def test_groups_that_never_met_are_not_ordered_by_other_methods(
     assert "\n" not in error
 
 
-def test_what_ties_is_not_given_an_order(tmp_path):
-    rows = [f"{a},{t},{r},7" for a in "abc" for t in "xy" for r in range(4)]
-    path = tidy(tmp_path / "s.csv", rows)
-    assert {r["value"] for r in records("rank", path)} == {0.5}
-    assert [r["tiers"] for r in records("rank", path)] == [[1]] * 3
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -301,11 +235,6 @@ def test_a_bad_table_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, ver
     assert "\n" not in error
 
 
-def test_a_level_out_of_range_is_misuse(scores):
-    result = CliRunner().invoke(app, ["rank", str(scores), "--level", "95"])
-    assert result.exit_code == 2
-
-
 def test_the_ranking_is_drawn_to_a_file(scores, tmp_path):
     drawn = tmp_path / "ranks.svg"
     assert "written to" in run("rank", scores, "--figure", drawn)
@@ -323,11 +252,3 @@ def test_what_a_score_file_does_not_hold_is_refused(scores, options, message):
     result = CliRunner().invoke(app, ["rank", str(scores), *options])
     assert result.exit_code != 0
     assert message in (str(result.exception) + result.output)
-
-
-def test_names_that_do_not_print_are_escaped_in_latex(tmp_path):
-    table = ScoreTable.from_arrays({"a\x07b": [[1.0, 2.0, 3.0]], "c\nd": [[4.0, 5.0, 6.0]]})
-    write_scores(table, tmp_path / "scores.csv")
-    text = run("rank", tmp_path / "scores.csv", "--latex")
-    assert r"a\textbackslash{}x07b &" in text
-    assert r"c\textbackslash{}nd &" in text

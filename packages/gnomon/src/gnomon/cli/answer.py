@@ -139,7 +139,11 @@ def answering(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", GnomonWarning)
         with on_command_line():
-            yield answer
+            try:
+                yield answer
+            except KeyboardInterrupt:  # typer would exit without a word
+                message("stopped")
+                raise typer.Exit(130) from None
     raised = []
     for w in caught:
         if issubclass(w.category, GnomonWarning):

@@ -97,7 +97,6 @@ EXCEPTIONS: dict[str, str] = {
     "gohr.learners.linear_models": "the features that dense copies of the learners count with",
     "gohr.rules.expressions": "the arithmetic of conditions, value by value",
     "gohr.rules.variables": "what a condition may be, for any condition",
-    "gohr.run_page.sentences": "what is said of numbers that no small run gives",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 import gnomon as gn
 from gnomon.stats import mann_whitney
 from gohr.experiments import ExperimentConfig, Run, run, score
-from gohr.run_page import Duel, findings_of
+from gohr.run_page import findings_of
 
 from .conftest import HOSTILE
 
@@ -25,7 +25,7 @@ def test_the_errors_are_those_of_the_run(findings, run_folder):
         _, errors = table.curves(*pair)
         np.testing.assert_array_equal(found.errors, errors)
         assert found.tce.value == np.median(errors[:, -1])
-        assert found.tce.value == found.curve.values[-1]
+        assert found.tce.value == found.curve.y[-1]
         assert found.n_trials == 6
 
 
@@ -52,8 +52,8 @@ def test_duels_say_who_makes_fewer_errors(findings):
     assert duel.winner(0.95) == "rule_player"
     ends = [findings.performances[x, HOSTILE].ends for x in (duel.a, duel.b)]
     assert duel.p_value >= mann_whitney(*ends)[1]
-    assert Duel("r", "a", "b", 0.9, 0.2).winner(0.95) is None
-    assert Duel("r", "a", "b", 0.9, float("nan")).winner(0.95) is None
+    assert replace(duel, p_value=0.2).winner(0.95) is None
+    assert replace(duel, p_value=float("nan")).winner(0.95) is None
 
 
 def test_a_run_of_a_learner_that_is_not_ours_is_reported(tmp_path, monkeypatch):
@@ -95,37 +95,38 @@ def test_a_run_without_trials_has_no_findings(tmp_path, run_folder):
     assert sum(findings.missing.values()) == 36
 
 
-def duels(*numbers):
-    return tuple(Duel(f"r{i}", "a", "b", share, p) for i, (share, p) in enumerate(numbers, start=1))
-
-
 @pytest.mark.parametrize(
     ("found", "sentence"),
     [
-        (duels((0.9, 1e-5)), "a makes fewer errors than b on r1 (p < 0.0001)."),
+        (((0.9, 1e-5),), "a makes fewer errors than b on r1 (p < 0.0001)."),
         (
-            duels((0.9, 1e-5), (0.8, 0.012)),
+            ((0.9, 1e-5), (0.8, 0.012)),
             "a makes fewer errors than b on all 2 rules (p ≤ 0.012 each).",
         ),
         (
-            duels((0.1, 1e-5), (0.2, 1e-5), (0.9, 1e-5)),
+            ((0.1, 1e-5), (0.2, 1e-5), (0.9, 1e-5)),
             "b makes fewer errors than a on r1 and r2 (p < 0.0001 each), a fewer on r3.",
         ),
         (
-            duels((0.9, 1e-5), (0.5, 1.0)),
+            ((0.9, 1e-5), (0.5, 1.0)),
             "a makes fewer errors than b on r1 (p < 0.0001); undecided on r2.",
         ),
         (
-            duels(*[(0.9, 1e-5)] * 6, *[(0.5, 1.0)] * 5),
+            ((0.9, 1e-5),) * 6 + ((0.5, 1.0),) * 5,
             "a makes fewer errors than b on 6 rules (p < 0.0001 each); undecided on 5 rules.",
         ),
-        (duels((0.5, 1.0)), "a and b do not differ significantly on r1."),
-        (duels((0.5, 1.0), (0.6, 0.4)), "a and b do not differ significantly on any of 2 rules."),
+        (((0.5, 1.0),), "a and b do not differ significantly on r1."),
+        (((0.5, 1.0), (0.6, 0.4)), "a and b do not differ significantly on any of 2 rules."),
         ((), "a and b share no rule."),
     ],
 )
 def test_who_is_better(findings, found, sentence):
-    assert replace(findings, duels=found).comparison("a", "b") == sentence
+    one = replace(findings.duels[0], a="a", b="b")
+    duels = tuple(
+        replace(one, rule=f"r{i}", share=share, p_value=p)
+        for i, (share, p) in enumerate(found, start=1)
+    )
+    assert replace(findings, duels=duels).comparison("a", "b") == sentence
 
 
 def test_an_order_shows_what_is_decided(findings):

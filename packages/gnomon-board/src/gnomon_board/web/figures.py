@@ -17,8 +17,8 @@ from gnomon_board.standings import Number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+    from gnomon.plot import Line
     from gnomon.stats import Profiles
-    from gohr.run_page import MedianCurve
 
 #: Matplotlib's settings are global in the process.
 _DRAWING = Lock()
@@ -32,20 +32,12 @@ class PageFigure:
     alt: str
 
 
-def curve_figure(
-    curves: Sequence[MedianCurve], alt: str, *, xlabel: str = "", ylabel: str = ""
-) -> PageFigure | None:
+def curve_figure(curves: Sequence[Line], alt: str) -> PageFigure | None:
     """Draw median curves of the errors so far; None if there are none."""
     from gnomon.plot.style import drawing_of
     from gohr.run_page import median_curves
 
-    def draw() -> Drawing:
-        axes = median_curves(curves)
-        axes.set_xlabel(xlabel or axes.get_xlabel())
-        axes.set_ylabel(ylabel or axes.get_ylabel())
-        return drawing_of(axes)
-
-    return _figure(draw, alt) if curves else None
+    return _figure(lambda: drawing_of(median_curves(curves)), alt) if curves else None
 
 
 def profile_figure(profiles: Profiles | None, alt: str) -> PageFigure | None:

@@ -29,9 +29,9 @@ from gnomon_board.web.board_pages import PageNumber
 from gnomon_board.web.figures import box_figure, curve_figure, intervals, profile_figure
 from gnomon_board.web.page_cache import CurrentBoard
 from gnomon_board.web.templating import PageLinks, rendered
-from gohr.run_page import MedianCurve
 
 if TYPE_CHECKING:
+    from gnomon.plot import Line
     from gnomon.stats import Comparison, Profiles
 
 router = APIRouter(tags=["pages"])
@@ -124,8 +124,10 @@ def _trials_by_rule(session: Session, entry: Entry) -> dict[str, list[VerifiedTr
     return found
 
 
-def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[MedianCurve]:
+def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[Line]:
     """Return the median curve of each rule with complete curves, the most errors first."""
+    from gnomon.plot import Line
+
     found = []
     for rule, of_rule in trials.items():
         curves = [trial.curve for trial in of_rule if len(trial.curve) == season.episodes]
@@ -133,8 +135,8 @@ def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[Medi
             middle, low, high = median_curve(curves, level=LEVEL)
             if np.isnan(low).any():
                 low = high = middle
-            found.append(MedianCurve(rule, middle, low, high, len(curves)))
-    return sorted(found, key=lambda curve: -curve.values[-1])
+            found.append(Line(rule, np.arange(1.0, 1 + middle.size), middle, low, high))
+    return sorted(found, key=lambda curve: -curve.y[-1])
 
 
 def _profiles(session: Session, season: Season, shown: Sequence[Contender]) -> Profiles:

@@ -1,6 +1,6 @@
 """The page of a run: :func:`report` writes it, :func:`findings_of` computes its numbers.
 
-:class:`Findings` holds every number of a run; :func:`draw_board` draws a board as players see it.
+:func:`median_curves`, :func:`box_plots` and :func:`draw_board` are its drawings.
 """
 
 import lazy_loader

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -61,13 +60,8 @@ def draw_board(
     if ax is None:
         ax = new_drawing(3.4, 3.4).subplots()
     _ground(ax, numbers=numbers)
-    beside = Counter(piece.pos for piece in pieces)
-    drawn: Counter[int] = Counter()
     for piece in pieces:
-        # Pieces that share a cell lie across it, the later ones on top.
-        shift = 0.16 * (drawn[piece.pos] - (beside[piece.pos] - 1) / 2)
-        drawn[piece.pos] += 1
-        _draw_piece(ax, piece, piece.x + shift, piece.y - shift)
+        _draw_piece(ax, piece)
     ax.set_xlim(-0.55, 7.55)
     ax.set_ylim(-0.55, 7.55)
     ax.set_aspect("equal")
@@ -104,68 +98,46 @@ def _ground(ax: Axes, *, numbers: bool) -> None:
         )  # fmt: skip
 
 
-def _star(x: float, y: float) -> Sequence[tuple[float, float]]:
-    angles = np.pi / 2 + np.arange(10) * np.pi / 5
-    radii = np.where(np.arange(10) % 2 == 0, 0.4, 0.17)
-    return [
-        (float(a), float(b))
-        for a, b in zip(x + radii * np.cos(angles), y - 0.02 + radii * np.sin(angles), strict=True)
-    ]
+def _corners(radii: Sequence[float], turn: float = np.pi / 2) -> npt.NDArray[np.float64]:
+    """Return the corners of a shape around (0, 0), at these distances, one after another."""
+    angles = turn + np.arange(len(radii)) * 2 * np.pi / len(radii)
+    directions: npt.NDArray[np.float64] = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return np.array(radii)[:, None] * directions
 
 
-def _regular(
-    corners: int, radius: float
-) -> Callable[[float, float], Sequence[tuple[float, float]]]:
-    angles = np.pi / 2 + np.arange(corners) * 2 * np.pi / corners
-
-    def points(x: float, y: float) -> Sequence[tuple[float, float]]:
-        return [(x + radius * float(np.cos(a)), y + radius * float(np.sin(a))) for a in angles]
-
-    return points
-
-
-_OUTLINES: Mapping[str, Callable[[float, float], Sequence[tuple[float, float]]]] = {
-    "STAR": _star,
-    "SQUARE": lambda x, y: [
-        (x + side * 0.26, y + up * 0.26) for side, up in ((-1, -1), (1, -1), (1, 1), (-1, 1))
-    ],
-    "TRIANGLE": lambda x, y: [(x - 0.34, y - 0.27), (x + 0.34, y - 0.27), (x, y + 0.33)],
+_OUTLINES: Mapping[str, npt.NDArray[np.float64]] = {
+    "STAR": _corners([0.4, 0.17] * 5),
+    "SQUARE": _corners([0.37] * 4, np.pi / 4),
+    "TRIANGLE": np.array([(-0.34, -0.27), (0.34, -0.27), (0.0, 0.33)]),
 }
 
 
-def _draw_piece(ax: Axes, piece: Piece, x: float, y: float) -> None:
+def _draw_piece(ax: Axes, piece: Piece) -> None:
     """Draw one piece; one of a shape that has no outline here is a hexagon that bears its name."""
-    shape, color = (piece.shape or "").upper(), (piece.color or "").upper()
+    x, y = piece.x, piece.y
+    shape, color = piece.shape or "", piece.color or ""
     fill = _COLORS.get(color) or (color.lower() if is_color_like(color.lower()) else "#9a9a9a")
     patch: Patch
     if shape == "CIRCLE":
         patch = Circle((x, y), 0.29, facecolor=fill, edgecolor=_EDGE, linewidth=0.9)
     else:
-        outline = _OUTLINES.get(shape, _regular(6, 0.36))
+        outline = _OUTLINES.get(shape, _corners([0.36] * 6))
         patch = Polygon(
-            outline(x, y), facecolor=fill, edgecolor=_EDGE, linewidth=0.9,
+            outline + np.array([x, y]), facecolor=fill, edgecolor=_EDGE, linewidth=0.9,
             joinstyle="round",
         )  # fmt: skip
     patch.set_gid(f"piece-{piece.pos}-{piece.id}")
     ax.add_patch(patch)
     if shape != "CIRCLE" and shape not in _OUTLINES:
-        properties = " ".join((piece.properties or {}).values())
-        name = shape or properties or "?"
+        name = shape or " ".join((piece.properties or {}).values())
         ax.text(x, y, name[:5].lower(), ha="center", va="center", fontsize=SIZE - 4)
 
 
 def board_rows(
     board: Board | npt.ArrayLike, *, spec: BoardSpec = DEFAULT_SPEC
 ) -> tuple[Mapping[str, int | str | None], ...]:
-    """Return what :func:`draw_board` shows: a row a piece.
-
-    Examples
-    --------
-    >>> board_rows([0, 1] + [0] * 34)
-    ({'id': 0, 'pos': 2, 'x': 2, 'y': 1, 'shape': 'SQUARE', 'color': 'RED'},)
-    """
-    pieces: Iterable[Piece] = _pieces(board, spec)
+    """Return what :func:`draw_board` shows: a row a piece."""
     return tuple(
         {"id": p.id, "pos": p.pos, "x": p.x, "y": p.y, "shape": p.shape, "color": p.color}
-        for p in pieces
+        for p in _pieces(board, spec)
     )

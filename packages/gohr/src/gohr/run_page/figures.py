@@ -1,32 +1,190 @@
-"""The figures of a report: its drawings, and the text of each."""
+"""The figures of the page of a run: errors of trials, after Pulick et al. (2022), and a board."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.cbook import boxplot_stats
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import LogLocator, NullLocator, SymmetricalLogLocator
 
 from gnomon.errors import counted, joined
-from gnomon.plot import Figure
-from gnomon.plot.style import drawing_of, series_style
+from gnomon.plot import Figure, Line, draw_lines
+from gnomon.plot.labels import in_lines, name_rows, name_series
+from gnomon.plot.style import (
+    FULL_WIDTH,
+    HALF_WIDTH,
+    HEIGHT,
+    INK,
+    PAPER,
+    drawing_of,
+    dress,
+    mark_numbers,
+    new_drawing,
+    series_style,
+)
 from gnomon.tables import percent
 from gohr.experiments.config import ExperimentConfig
 from gohr.game.board import N_CELLS, draw_boards
 from gohr.run_page.board_drawing import board_rows, draw_board
-from gohr.run_page.error_plots import (
-    MOST_AT_HALF_WIDTH,
-    box_plots,
-    box_rows,
-    drawn_trials,
-    median_curves,
-    median_rows,
-    pairwise_rows,
-    pairwise_table,
-    trial_curves,
-)
 from gohr.run_page.findings import Findings, Performance
+
+FloatArray = npt.NDArray[np.float64]
+#: Trials drawn as curves, as many as in figure 3 of the paper; more would hide each other.
+_MOST_CURVES = 100
+
+
+# -- drawings --------------------------------------------------------------------------------------
+
+
+def _error_axis(ax: Axes, which: Literal["x", "y"], values: npt.ArrayLike) -> str:
+    """Scale an axis by the errors that it shows, and return a note for its label.
+
+    Errors that differ by less than a factor of five need no logarithm; zeros need one that is
+    linear below 1.
+    """
+    shown = np.asarray(values, dtype=np.float64).ravel()
+    shown = shown[np.isfinite(shown)]
+    least, most = (float(shown.min()), float(shown.max())) if shown.size else (0.0, 1.0)
+    axis, scale = (ax.xaxis, ax.set_xscale) if which == "x" else (ax.yaxis, ax.set_yscale)
+    if most <= max(5.0 * least, 5.0):
+        mark_numbers(axis, most=5)
+        return ""
+    decades = np.log10(most / max(least, 1.0))
+    subs = (1.0, 2.0, 5.0) if decades < 1.7 else (1.0, 3.0) if decades < 2.6 else (1.0,)
+    if least > 0:
+        scale("log")
+        axis.set_major_locator(LogLocator(subs=subs))
+    else:
+        scale("symlog", linthresh=1.0, linscale=0.5)
+        axis.set_major_locator(SymmetricalLogLocator(base=10.0, linthresh=1.0, subs=subs))
+    axis.set_minor_locator(NullLocator())
+    mark_numbers(axis)
+    return ", log scale"
+
+
+def median_curves(curves: Sequence[Line]) -> Axes:
+    """Draw median learning curves of cumulated errors with their bands.
+
+    Parameters
+    ----------
+    curves : sequence of gnomon.plot.Line
+        At least one: ``x`` are episodes, from 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.plot import Line
+    >>> x = np.array([3.0, 5.0])
+    >>> median_curves([Line("clockwise", np.arange(1, 3), x, x - 1, x + 1)]).get_xlabel()
+    'episode'
+    """
+    ax = new_drawing(FULL_WIDTH * 0.7, max(HEIGHT, 0.21 * len(curves))).subplots()
+    draw_lines(ax, curves, marked=True)
+    ends = [np.r_[line.y, *(x for x in (line.low, line.high) if x is not None)] for line in curves]
+    note = _error_axis(ax, "y", np.concatenate(ends))
+    _episode_axis(ax, max(line.x.size for line in curves))
+    ax.set_ylabel(f"median cumulated errors{note}")
+    by_end = sorted(curves, key=lambda line: -line.y[-1])
+    name_series(ax, [line.label for line in by_end])
+    return ax
+
+
+def box_plots(runs: Mapping[str, npt.ArrayLike], series: Mapping[str, int] | None = None) -> Axes:
+    """Draw the terminal errors of trials: a box and a dot for each, in horizontal rows.
+
+    Parameters
+    ----------
+    runs : mapping from label to array of float, shape (trials,)
+        By the name of a rule or a learner.
+    series : mapping from label to int, optional
+        Number of each one's style; its place in `runs` if not given.
+
+    Examples
+    --------
+    >>> box_plots({"clockwise": [9, 12, 15], "color-match": [3, 4, 8]}).get_xlabel()
+    'terminal cumulated errors'
+    """
+    n_rows = len(runs)
+    height = max(HEIGHT, 0.95 + 0.5 * min(n_rows, 8) + 0.3 * max(n_rows - 8, 0))
+    ax = dress(new_drawing(HALF_WIDTH, height).subplots(), grid="x")
+    for row, (label, values) in enumerate(runs.items()):
+        color = series_style(series[label] if series else row).color
+        low, q1, median, q3, high = (_box(values)[name] for name in _ENDS.values())
+        ax.hlines([row, row], [low, q3], [q1, high], color=color, linewidth=1.2)
+        ax.vlines([low, high], row - 0.12, row + 0.12, color=color, linewidth=1.2)
+        ax.barh(row, q3 - q1, left=q1, height=0.56, color=color, alpha=0.25, linewidth=0)
+        ax.vlines(median, row - 0.28, row + 0.28, color=INK, linewidth=2.0)
+        dots = np.sort(np.asarray(values, dtype=np.float64))
+        # Neighbours in value go to distant places in height: turns of the golden ratio.
+        turns = (np.arange(dots.size) * 0.6180339887) % 1.0
+        ax.scatter(dots, row + (turns - 0.5) * 0.4, s=7, color=color, alpha=0.65, linewidth=0)
+    note = _error_axis(ax, "x", np.concatenate([np.asarray(x, float) for x in runs.values()]))
+    ax.set_xlabel(f"terminal cumulated errors{note}")
+    # Few rows keep the height of a row, with space around them.
+    name_rows(ax, [in_lines(label) for label in runs], top=0.5 + max(0.0, (4 - n_rows) / 2))
+    return ax
+
+
+#: Columns of the numbers of a box, and what Matplotlib calls them.
+_ENDS = {
+    "whisker_low": "whislo", "q1": "q1", "median": "med", "q3": "q3", "whisker_high": "whishi",
+}  # fmt: skip
+
+
+def _box(runs: npt.ArrayLike) -> dict[str, Any]:
+    [found] = boxplot_stats(np.asarray(runs, dtype=np.float64))
+    return dict(found)
+
+
+def _trial_curves(errors: FloatArray, color: str) -> Drawing:
+    """Draw the cumulated errors of every trial, shape (trials, episodes), and their median."""
+    # Fixed margins: the layout of a hundred such figures takes as long as drawing them.
+    drawing = Drawing(figsize=(HALF_WIDTH, HEIGHT), facecolor=PAPER)
+    ax = dress(drawing.add_axes((0.17, 0.16, 0.8, 0.8)), grid="y")
+    episodes = np.arange(1, errors.shape[1] + 1)
+    shown = errors[_drawn(errors[:, -1])]
+    lines = [*np.stack([np.broadcast_to(episodes, shown.shape), shown], axis=-1)]
+    alpha = float(np.clip(1.4 / np.sqrt(len(lines)), 0.12, 0.6))
+    # One collection draws in half the time of as many lines, and half of the points is enough.
+    collection = LineCollection(lines, colors=color, alpha=alpha, linewidths=0.9)
+    for path in collection.get_paths():
+        path.simplify_threshold = 0.5
+    ax.add_collection(collection)
+    ax.autoscale_view()
+    if len(errors) > 1:
+        ax.plot(episodes, np.median(errors, axis=0), color=PAPER, linewidth=3.4)
+        ax.plot(episodes, np.median(errors, axis=0), color=INK, linewidth=1.6)
+    note = _error_axis(ax, "y", errors)
+    _episode_axis(ax, errors.shape[1])
+    ax.set_ylabel(f"cumulated errors{note}")
+    ax.xaxis.set_label_coords(0.5, -0.12)
+    ax.yaxis.set_label_coords(-0.13, 0.5)
+    return drawing
+
+
+def _drawn(ends: FloatArray) -> npt.NDArray[np.int64]:
+    """Return which trials are drawn as curves: evenly spaced in the order of their ends."""
+    places = np.linspace(0, ends.size - 1, min(ends.size, _MOST_CURVES)).round().astype(np.int64)
+    return np.argsort(ends, kind="stable")[places]
+
+
+def _episode_axis(ax: Axes, n_episodes: int) -> None:
+    margin = 0.02 * max(n_episodes - 1, 1)
+    ax.set_xlim(1 - margin, n_episodes + margin)
+    mark_numbers(ax.xaxis, most=5, whole=True)
+    ax.set_xlabel("episode")
+
+
+# -- figures of the page ---------------------------------------------------------------------------
 
 
 def _stem(findings: Findings, learner: str = "", rule: str = "") -> str:
@@ -49,75 +207,66 @@ def _learner_series(findings: Findings) -> dict[str, int]:
     return {learner.name: i for i, learner in enumerate(findings.config.learners)}
 
 
+def _curve_figure(
+    findings: Findings,
+    name: str,
+    title: str,
+    shown: Mapping[str, Performance],
+    series: Mapping[str, int],
+) -> Figure:
+    """Return the figure of median curves, by their labels."""
+    curves = [
+        replace(x.curve, label=label, style=series_style(series[label]))
+        for label, x in shown.items()
+    ]
+    ends = joined([f"{label} {x.tce}" for label, x in shown.items()])
+    rows: list[dict[str, Any]] = [
+        {"label": c.label, "episode": int(x), "median": y, "low": low, "high": high}
+        for c in curves
+        for x, y, low, high in np.array([c.x, c.y, c.low, c.high], np.float64).T.tolist()
+    ]
+    return Figure(
+        name,
+        title,
+        f"Median over trials of the errors so far, with {percent(findings.level)} bootstrap bands "
+        "for each episode. Where a curve is flat, the learner makes no more errors.",
+        f"Median cumulated errors by episode: {joined([*shown])}. At the end: {ends}.",
+        lambda: drawing_of(median_curves(curves)),
+        rows,
+    )
+
+
 def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
-    """Return curves, boxes and tests of one learner."""
+    """Return curves and boxes of one learner, the hardest rule first."""
     played = findings.of_learner(learner)
     stem, series = _stem(findings, learner), _rule_series(findings)
-    curves = [x.curve for x in played.values()]
     ends = {rule: x.ends for rule, x in played.items()}
-    figures = [
-        Figure(
-            f"median-curves-{stem}",
-            f"{learner}: cumulated errors",
-            f"Median over trials of the errors so far, with {percent(findings.level)} bootstrap "
-            "bands for each episode. Where a curve is flat, the learner makes no more errors; "
-            "at its end stands the median TCE.",
-            f"Median cumulated errors of {learner} by episode, one curve per rule. At the end: "
-            + joined([f"{rule} {x.tce}" for rule, x in played.items()])
-            + ".",
-            lambda: drawing_of(median_curves(curves, series=series)),
-            median_rows(curves),
-        ),
-        Figure(
-            f"boxes-{stem}",
-            f"{learner}: every trial's errors",
-            "Terminal cumulated errors: one dot per trial, the box from the first to the third "
-            "quartile, the bar at the median, whiskers to the last trial within 1.5 "
-            "interquartile ranges. Hardest rule on top.",
-            f"Box plots of the terminal cumulated errors of {learner}, one row per rule.",
-            lambda: drawing_of(box_plots(ends, series=series)),
-            box_rows(ends, {"learner": learner}),
-        ),
+    title = f"{learner}: cumulated errors"
+    rows: list[dict[str, Any]] = [
+        {"learner": learner, "rule": rule, "n": np.size(values)}
+        | {name: float(_box(values)[theirs]) for name, theirs in _ENDS.items()}
+        for rule, values in ends.items()
     ]
-    if len(played) > 1:
-        tests, decided = findings.tests[learner], findings.separated[learner]
-        figures.append(
-            Figure(
-                f"tests-{stem}",
-                f"{learner}: which rule is harder than which",
-                "One-sided Mann-Whitney tests between the trials of two rules. The stronger the "
-                "colour, the surer that the row's rule is harder than the column's (steps at "
-                "0.05, 0.01 and 0.001). Bold: significant also after Holm's correction over all "
-                "pairs.",
-                f"Table of p-values of {learner}. Order of difficulty: "
-                f"{findings.order_of(learner)}.",
-                partial(pairwise_table, tests, [*played], decided=decided),
-                pairwise_rows(tests),
-                wide=len(played) > MOST_AT_HALF_WIDTH,
-            )
-        )
-    return figures
+    boxes = Figure(
+        f"boxes-{stem}",
+        f"{learner}: every trial's errors",
+        "Terminal cumulated errors: one dot per trial, the box from the first to the third "
+        "quartile, the bar at the median, whiskers to the last trial within 1.5 "
+        "interquartile ranges. Hardest rule on top.",
+        f"Box plots of the terminal cumulated errors of {learner}, one row per rule.",
+        lambda: drawing_of(box_plots(ends, series)),
+        rows,
+    )
+    return [_curve_figure(findings, f"median-curves-{stem}", title, played, series), boxes]
 
 
 def rule_figures(findings: Findings, rule: str) -> list[Figure]:
     """Return the learners' median curves on one rule, if more than one played it."""
-    played = [x for (_, r), x in findings.performances.items() if r == rule]
+    played = {x.learner: x for (_, r), x in findings.performances.items() if r == rule}
     if len(played) < 2:
         return []
-    curves = [replace(x.curve, label=x.learner) for x in played]
-    series = _learner_series(findings)
-    return [
-        Figure(
-            f"learners-{_stem(findings, rule=rule)}",
-            f"{rule}: comparison of learners",
-            f"Median cumulated errors with {percent(findings.level)} bootstrap bands.",
-            f"Median cumulated errors on {rule} by episode, one curve per learner. At the end: "
-            + joined([f"{x.learner} {x.tce}" for x in played])
-            + ".",
-            lambda: drawing_of(median_curves(curves, series=series)),
-            median_rows(curves),
-        )
-    ]
+    name, title = f"learners-{_stem(findings, rule=rule)}", f"{rule}: comparison of learners"
+    return [_curve_figure(findings, name, title, played, _learner_series(findings))]
 
 
 def summary_figures(findings: Findings) -> list[Figure]:
@@ -144,17 +293,17 @@ def summary_figures(findings: Findings) -> list[Figure]:
 def trial_figure(findings: Findings, x: Performance) -> Figure:
     """Return every trial of a learner on a rule."""
     color = series_style(_rule_series(findings)[x.rule]).color
-    worst, n_drawn = float(x.ends.max()), drawn_trials(x.ends).size
-    of_all = f" Drawn: {n_drawn} of them, evenly spaced." if n_drawn < x.n_trials else ""
+    worst = float(x.ends.max())
+    some = f" Drawn: {_MOST_CURVES} of them, evenly spaced." if x.n_trials > _MOST_CURVES else ""
     episodes = np.arange(1, x.errors.shape[1] + 1)
     return Figure(
         f"trials-{_stem(findings, x.learner, x.rule)}",
         f"{x.learner} on {x.rule}",
         f"{counted(x.n_trials, 'trial')}; median TCE {x.tce}, least "
-        f"{x.ends.min():,.0f}, most {worst:,.0f}.{of_all}",
+        f"{x.ends.min():,.0f}, most {worst:,.0f}.{some}",
         f"Cumulated errors by episode of {counted(x.n_trials, 'trial')} of {x.learner} on "
         f"{x.rule}; they end between {x.ends.min():,.0f} and {worst:,.0f}.",
-        partial(trial_curves, x.errors, color=color),
+        partial(_trial_curves, x.errors, color),
         # A column a trial: views of the errors, which are held once.
         {"episode": episodes} | {f"trial {n}": errors for n, errors in enumerate(x.errors, 1)},
     )

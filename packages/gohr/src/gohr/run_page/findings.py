@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from gnomon import estimate
 from gnomon.errors import counted, joined
+from gnomon.plot import Line
 from gnomon.results import noted
 from gnomon.stats import (
     Estimates,
-    PairwiseTest,
     holm,
     mann_whitney,
     mann_whitney_table,
@@ -35,7 +35,6 @@ from gohr.experiments.scores import (
     stuck_rules,
 )
 from gohr.experiments.store import TrialRecord
-from gohr.run_page.error_plots import MedianCurve
 
 FloatArray = npt.NDArray[np.float64]
 #: Names listed in a sentence before it gives the count instead; gaps that are named.
@@ -61,31 +60,19 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Performance:
-    """Outcome of the trials of one learner on one rule.
-
-    Parameters
-    ----------
-    learner, rule : str
-        Their names in the experiment.
-    errors : ndarray of float, shape (trials, episodes)
-        Cumulated errors of the trials that are done.
-    curve : MedianCurve
-        Their median after each episode; labelled with the rule.
-    tce : Interval
-        The median terminal cumulated error.
-    to_learn : Interval
-        The median of the errors before the first streak without one; infinite if most trials have
-        no such streak.
-    n_learned : int
-        Number of trials with such a streak.
-    """
+    """The trials of one learner on one rule that are done."""
 
     learner: str
     rule: str
+    #: Cumulated errors, shape (trials, episodes).
     errors: FloatArray
-    curve: MedianCurve
+    #: Their median after each episode, named by the rule.
+    curve: Line
+    #: The median terminal cumulated error.
     tce: Interval
+    #: The median of the errors before the first streak without one; infinite without a streak.
     to_learn: Interval
+    #: Number of trials with such a streak.
     n_learned: int
 
     @property
@@ -101,28 +88,14 @@ class Performance:
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """Two learners on one rule.
-
-    Parameters
-    ----------
-    rule, a, b : str
-        Which ones.
-    share : float
-        Share of the pairs of trials in which `a` made fewer errors than `b`; ties count one half.
-    p_value : float
-        p-value of the two-sided Mann-Whitney test, after Holm's correction over all comparisons of
-        the report.
-
-    Examples
-    --------
-    >>> Duel("clockwise", "uniform", "frugal", share=0.1, p_value=0.002).winner(0.95)
-    'frugal'
-    """
+    """Two learners on one rule, by a two-sided Mann-Whitney test."""
 
     rule: str
     a: str
     b: str
+    #: Share of the pairs of trials in which `a` made fewer errors than `b`; ties count one half.
     share: float
+    #: After Holm's correction over all comparisons of the report.
     p_value: float
 
     def winner(self, level: float) -> str | None:
@@ -134,71 +107,34 @@ class Duel:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """All numbers of a report.
-
-    Parameters
-    ----------
-    run : Run
-        The run, finished or not.
-    level : float
-        Confidence level of all intervals and decisions.
-    seed : int
-        Seed of the bootstrap resamples.
-    performances : mapping from (learner, rule) to Performance
-        In the order of the experiment; pairs without a trial that is done are left out.
-    orders : mapping from learner to tuple of str
-        The rules by their median terminal cumulated error, hardest first.
-    tests : mapping from learner to tuple of PairwiseTest
-        One-sided, between rules.
-    separated : mapping from learner to frozenset of pairs of rules
-        Pairs that differ significantly: two-sided tests, Holm's correction over all pairs.
-    duels : tuple of Duel
-        Between learners, on each rule that both played.
-    estimates : Estimates or None
-        Summaries of each learner over the rules that all learners played; none if there is only
-        one learner.
-    failed : tuple of str
-        The error of each failed trial, on one line.
-    missing : mapping from (learner, rule) to int
-        Number of trials that have not been played.
-    warnings : tuple of str
-        Estimates that are not available.
-    elements : Elements, optional
-        Every rule compared with the baseline of the experiment, if it has one.
-    tags : TagEffects
-        What each tag of the rules costs each learner; empty if there are too few rules.
-    stopped : tuple of str
-        Pairs with trials of fewer episodes than others, such as of people who leave.
-    stuck : tuple of str
-        A warning for each rule that lets no piece move on most boards as they are dealt.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import gohr
-    >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=3, episodes=2)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run = gohr.run(config, folder)
-    ...     found = findings_of(run)
-    >>> found.orders
-    {'uniform': ('color-match',)}
-    """
+    """All numbers of a report, as :func:`findings_of` returns them."""
 
     run: Run
     level: float
     seed: int
+    #: By learner and rule, in the order of the experiment; pairs without a trial are left out.
     performances: Mapping[tuple[str, str], Performance]
+    #: The rules of each learner by their median terminal cumulated error, hardest first.
     orders: Mapping[str, tuple[str, ...]]
-    tests: Mapping[str, tuple[PairwiseTest, ...]]
+    #: Pairs of rules that differ significantly for each learner: two-sided, Holm's correction.
     separated: Mapping[str, frozenset[frozenset[str]]]
+    #: Learners on each rule that both played.
     duels: tuple[Duel, ...]
+    #: Summaries of each learner over the rules that all learners played, if there are several.
     estimates: Estimates | None
+    #: The error of each failed trial, on one line.
     failed: tuple[str, ...]
+    #: Number of trials of each pair that have not been played.
     missing: Mapping[tuple[str, str], int]
+    #: Estimates that are not available.
     warnings: tuple[str, ...]
+    #: What each tag of the rules costs each learner; empty if there are too few rules.
     tags: TagEffects
+    #: Every rule compared with the baseline, if there is one.
     elements: Elements | None = None
+    #: Pairs with trials of fewer episodes than others, such as of people who leave.
     stopped: tuple[str, ...] = ()
+    #: A warning for each rule that lets no piece move on most boards as they are dealt.
     stuck: tuple[str, ...] = ()
 
     @property
@@ -376,7 +312,6 @@ def findings_of(
             name: tuple(sorted(own, key=lambda rule: -performances[name, rule].tce.value))
             for name, own in ends.items()
         },
-        tests={name: tuple(mann_whitney_table(own)) for name, own in ends.items()},
         separated={name: _separated(own, level) for name, own in ends.items()},
         duels=_duels(ends),
         estimates=estimates,
@@ -413,7 +348,7 @@ def _performances(
             learner,
             rule,
             errors,
-            MedianCurve(rule, middle, low, high, errors.shape[0]),
+            Line(rule, np.arange(1.0, 1 + middle.size), middle, low, high),
             tce[learner, rule],
             Interval(*median_interval(streaks, level=level)),
             int(np.isfinite(streaks).sum()),

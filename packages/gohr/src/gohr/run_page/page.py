@@ -293,10 +293,7 @@ def _learning(findings: Findings) -> Section:
 def _trials(findings: Findings) -> Section:
     """Show every trial."""
     figures = tuple(trial_figure(findings, x) for x in findings.performances.values())
-    text = (
-        "Each thin line is a trial, the dark one their median. At the right of each figure: where "
-        "the trials ended, and the density of that on the same scale."
-    )
+    text = "Each thin line is a trial, the dark one their median."
     return Section("trials", "Every trial", (text,), (), figures)
 
 

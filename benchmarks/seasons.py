@@ -11,7 +11,8 @@ from gnomon import ScoreTable, rank
 from gnomon_board.drawn_rules import Difficulty, generate_rules
 from gnomon_board.standings import Board, Contender, Score, standings_of
 from gohr import draw_boards, make_learner, parse, play
-from gohr.game import ACCEPTED, DEFAULT_SPEC
+from gohr.game import DEFAULT_SPEC
+from gohr.game.outcomes import ACCEPTED
 
 N_DECOYS, N_BOARDS, N_RUNS = (0, 1, 5, 12, 50), 60, 10
 #: Mean errors on each rule: two learners, equal on the whole, and decoys of the first's account,

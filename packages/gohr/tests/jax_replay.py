@@ -11,9 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gohr.game import RESET, STALEMATE, Boards, BoardSpec, CompiledRule, draw_boards
+from gohr.game import Boards, BoardSpec, CompiledRule, draw_boards
 from gohr.game import jax as gjax
 from gohr.game.jax.transition import EnvState, Reply, attempt
+from gohr.game.outcomes import RESET, STALEMATE
 from gohr.rules import parse
 
 #: The paper's boards; of some pieces, shapes and colors; full ones.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from gohr.game import COLORS, N_CELLS, SHAPES, Board, Piece
+from gohr.game import DEFAULT_SPEC, N_CELLS, Board, Piece
 from gohr.rules import (
     Atom,
     Binary,
@@ -25,6 +25,8 @@ from gohr.rules import (
     RuleSet,
     Text,
 )
+
+SHAPES, COLORS = DEFAULT_SPEC.shape_palette, DEFAULT_SPEC.color_palette
 
 BUILT_IN_ORDERS = ("B", "T", "L", "R", "L1", "L2", "L3", "L4", "NearestObject", "Farthest")
 CUSTOM_ORDERS = ("Mine", "Spiral", "T")

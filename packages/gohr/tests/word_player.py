@@ -6,13 +6,13 @@ import re
 
 import numpy as np
 
-from gohr.game import REPLIES, Board, BoardSpec, Piece
+from gohr.game import Board, BoardSpec, Piece
 from gohr.learners import Learner, Observation, Transition
 
 _PIECE = re.compile(r"^column (\d), row (\d): (\w+) (\w+)$", re.MULTILINE)
 _BOARD = re.compile(r"Board (\d+) holds now:$", re.MULTILINE)
 _REPLY = re.compile(r"→ bucket \d: (.+)$", re.MULTILINE)
-_OUTCOMES = {words: outcome for outcome, words in REPLIES.items()}
+_OUTCOMES = {"yes": 0, "no": 4, "not now": 7}
 
 
 class WordPlayer:

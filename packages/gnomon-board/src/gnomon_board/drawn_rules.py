@@ -24,7 +24,8 @@ from gnomon.errors import UnknownNameError
 from gnomon_board.errors import LeaderboardError
 from gohr import BoardSpec, available_rules, compile_rule, draw_boards, load_rule, parse, play
 from gohr.errors import RuleError
-from gohr.game import CLEARED, DEFAULT_SPEC, N_BUCKETS, N_CELLS, STALEMATE, find_stalemate
+from gohr.game import DEFAULT_SPEC, N_BUCKETS, N_CELLS, find_stalemate
+from gohr.game.outcomes import CLEARED, STALEMATE
 from gohr.learners import RulePlayer, Uniform, chance_of_success
 from gohr.rules import BUILT_IN_ORDERS, RuleSet
 

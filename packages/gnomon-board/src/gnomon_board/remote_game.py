@@ -20,7 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gnomon_board.errors import Conflict
 from gohr import BoardSpec, ExperimentConfig, TrialLog
-from gohr.game import DEFAULT_SPEC, IN_PROGRESS
+from gohr.game import DEFAULT_SPEC
+from gohr.game.outcomes import IN_PROGRESS
 from gohr.playing import TrialInPlay
 from gohr.rules import RuleSet
 

@@ -19,7 +19,7 @@ from gnomon_board.errors import Refusal
 from gohr import ExperimentConfig, TrialLog
 from gohr.child_process import answer_one_request
 from gohr.experiments import METRICS, Verdict, attempt_bytes, episode_errors, read_log, verify_log
-from gohr.game import ACCEPTED, CLEARED
+from gohr.game.outcomes import ACCEPTED, CLEARED
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:

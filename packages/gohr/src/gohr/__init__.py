@@ -35,7 +35,7 @@ array([9, 9, 9])
 
 import lazy_loader
 
-from gohr.game.environments.registration import register_environments
+from gohr.game.registration import register_environments
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 

@@ -12,17 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gohr.game import (
-    COLORS,
-    DEFAULT_SPEC,
-    SHAPES,
-    Board,
-    BoardSpec,
-    Piece,
-    ReferenceGame,
-    draw_boards,
-)
+from gohr.game import DEFAULT_SPEC, Board, BoardSpec, Piece, ReferenceGame, draw_boards
 from gohr.rules import parse
+
+SHAPES, COLORS = DEFAULT_SPEC.shape_palette, DEFAULT_SPEC.color_palette
 
 
 @st.composite

@@ -86,7 +86,8 @@ _REPLIES = {
 
 def _play(trial: TrialInPlay, boards: int, out: TextIO) -> None:
     """Ask for attempts until the boards are over, or the player stops."""
-    from gohr.game import DEFAULT_SPEC, board_text
+    from gohr.game.board import DEFAULT_SPEC
+    from gohr.game.drawing import board_text
 
     shown = None
     while not trial.over:

@@ -7,8 +7,8 @@ tables of the engine, a :class:`CompiledRule`, and :class:`Boards` are many boar
 time, and shares no code with the engine.
 
 :class:`HiddenRulesEnv` is the game as a Gymnasium environment and :class:`HiddenRulesVectorEnv`
-plays many boards in one call; :class:`LastSuccess`, :class:`HistoryStack` and :class:`FullHistory`
-determine how much of the history a learner sees. :func:`find_stalemate` searches for a board on
+plays many boards in one call; :class:`LastSuccess` and :class:`HistoryStack` determine how
+much of the history a learner sees. :func:`find_stalemate` searches for a board on
 which a rule gets stuck, :func:`check_rule` reports all problems of a rule text, and
 :func:`equivalent` decides whether two rules accept the same attempts.
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from gnomon.errors import UnknownNameError
 from gohr.errors import RuleError
 from gohr.game.board import N_BUCKETS, Board, Piece
-from gohr.game.piece_matching import has_color, has_property, has_shape
 from gohr.rules.expressions import PieceRecord, Scope, Values, evaluate, integer_of
 from gohr.rules.orders import BUILT_IN_ORDERS, Ranks, eligible
-from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleSet, Text
+from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, Property, Range, RuleSet, Text
 
 # Codes of an attempt.
 ACCEPTED = 0
@@ -307,9 +307,9 @@ class ReferenceGame:
         if atom.code is not None and not evaluate(atom.code, scope):
             return False
         if not (
-            has_shape(piece, atom.shape, scope)
-            and has_color(piece, atom.color, scope)
-            and all(has_property(piece, each, scope) for each in atom.properties)
+            _has(piece, "shape", atom.shape, scope)
+            and _has(piece, "color", atom.color, scope)
+            and all(_has_property(piece, each, scope) for each in atom.properties)
         ):
             return False
         # An order ranks all pieces on the board, movable or not, by any atom.
@@ -420,3 +420,73 @@ def _less(count: int | None) -> int | None:
 
 def _shown(count: int | None) -> str:
     return "*" if count is None else str(count)
+
+
+# -- a piece against an atom -----------------------------------------------------------------------
+
+
+def _has_property(piece: Piece, clause: Property, scope: Scope) -> bool:
+    """Return whether the clause allows a further property."""
+    if piece.properties is None:
+        # ⚠ A piece of shape and colour passes any condition on a property that it does not have.
+        return True
+    return _matches_string(piece.properties.get(clause.key), clause.value, scope)
+
+
+def _has(
+    piece: Piece, key: Literal["shape", "color"], clause: Expression | None, scope: Scope
+) -> bool:
+    """Return whether a clause allows the shape or the colour; None allows all.
+
+    A piece of shape and colour is identified by two names, whose case does not matter; a piece with
+    properties by strings, whose case does.
+    """
+    if clause is None:
+        return True
+    if piece.properties is not None:
+        return _matches_string(piece.properties.get(key), clause, scope)
+    return _matches_name(getattr(piece, key) or "", clause, scope)
+
+
+def _matches_name(name: str, clause: Expression, scope: Scope) -> bool:
+    """Match an upper-case name."""
+    items = clause.items if isinstance(clause, ListOf) else (clause,)
+    literals = _literals(items)
+    if literals is None:
+        return name in _strings(clause, scope)
+    if any(isinstance(item, Number) for item in items):
+        # ⚠ A list with a number in it is kept as it is spelt: [red,3] never matches RED.
+        return name in literals
+    return name in {literal.upper() for literal in literals}
+
+
+def _matches_string(value: str | None, clause: Expression | Range, scope: Scope) -> bool:
+    """Match the value of a property, None if the piece does not have it."""
+    if value is None:
+        return False
+    if isinstance(clause, Range):
+        number = integer_of(value)
+        return number is not None and clause.low <= number <= clause.high
+    if clause == Text("*"):
+        return True
+    literals = _literals(clause.items if isinstance(clause, ListOf) else (clause,))
+    return value in (_strings(clause, scope) if literals is None else literals)
+
+
+def _literals(items: tuple[Expression, ...]) -> set[str] | None:
+    """Return what a clause of plain names, strings and numbers lists; None for any other."""
+    literals: set[str] = set()
+    for item in items:
+        match item:
+            case Name(parts=(word,)) | Text(value=word):
+                literals.add(word)
+            case Number(value=number):
+                literals.add(str(number))
+            case _:
+                return None
+    return literals
+
+
+def _strings(clause: Expression, scope: Scope) -> set[str]:
+    """Return the values of an expression as they are spelt; pieces are spelt like no name."""
+    return {str(v) for v in evaluate(clause, scope) if not isinstance(v, PieceRecord)}

@@ -17,9 +17,9 @@ from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 from pydantic import Field
 
-from gohr.game.environments.env import HiddenRulesEnv
-from gohr.game.environments.registration import HORIZON
+from gohr.game.env import HiddenRulesEnv
 from gohr.game.outcomes import ACCEPTED
+from gohr.game.registration import HORIZON
 
 
 class Attempt(Action):

@@ -168,13 +168,3 @@ class Boards:
         # Numba looks at the types of all arguments to choose what to call; they are always these.
         compiled: Any = step.overloads[tuple(map(typeof, arguments))]
         return functools.partial(compiled.entry_point, *arguments)
-
-    def counts_left(self, env: int) -> tuple[int, list[int]]:
-        """Return the remaining counts of the active line and its atoms, -1 if not metered."""
-        rule = self.rule
-        start, stop, _ = rule.lines[self.state[env, layout.LINE]]
-        atoms = rule.counts[start:stop].astype(np.int16)
-        if (atoms > 0).any():  # the engine keeps no counts of a line without meters
-            left = int(rule.program[layout.LEFT])
-            atoms = self.state[env, left : left + stop - start]
-        return int(self.state[env, layout.LINE_LEFT]), atoms.tolist()

@@ -16,11 +16,11 @@ import numpy as np
 
 from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec, board_spec
 from gohr.game.engine.compiler import CompiledRule, compile_rule
-from gohr.game.environments.registration import HORIZON
 from gohr.game.jax.dealing import n_words, numbers_below, pieces_from_words
 from gohr.game.jax.tables import to_tables
 from gohr.game.jax.transition import Dimensions, EnvState, Reply, attempt, begin, permitted
 from gohr.game.outcomes import STALEMATE
+from gohr.game.registration import HORIZON
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
 

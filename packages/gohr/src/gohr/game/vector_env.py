@@ -14,8 +14,9 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from gohr.game.board import N_CELLS, board_spec, draw_boards
+from gohr.game.drawing import board_pixels, board_text
 from gohr.game.engine.program import ACTION, OUTCOME, SHAPE, Replies
-from gohr.game.environments.env import BoardLike, action_space, observation_space, rule_set
+from gohr.game.env import BoardLike, action_space, observation_space, rule_set
 from gohr.game.outcomes import LEAVE, NEW_BOARD, RESET, Autoreset
 from gohr.rules.syntax import RuleSet
 
@@ -284,7 +285,5 @@ class HiddenRulesVectorEnv(
         """Return a picture or a text of each board."""
         if self.render_mode is None:
             return None
-        from gohr.game import drawing
-
-        draw = drawing.board_text if self.render_mode == "ansi" else drawing.board_pixels
+        draw = board_text if self.render_mode == "ansi" else board_pixels
         return tuple(draw(codes, self.board_spec) for codes in self._boards.codes)

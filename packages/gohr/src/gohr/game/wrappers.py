@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec
-from gohr.game.drawing import board_text
+from gohr.game.board import N_BUCKETS, N_CELLS
 from gohr.game.outcomes import ACCEPTED
 
 _Env: TypeAlias = gymnasium.Env[dict[str, Any], Any]
@@ -23,8 +22,6 @@ _Env: TypeAlias = gymnasium.Env[dict[str, Any], Any]
 #: An attempt in a history: 1 + cell, 1 + bucket, shape and colour of the piece (0 for an empty
 #: cell), and whether it was accepted. A row of zeros means no attempt.
 _WIDTH = 5
-#: More letters than a board and a line below it have.
-_LONGEST = 4096
 
 
 class LastSuccess(
@@ -59,43 +56,13 @@ class LastSuccess(
         return np.concatenate([observation["board"], last]).astype(np.int64)
 
 
-class TextObservation(
-    gymnasium.ObservationWrapper[str, Any, dict[str, Any]],
-    gymnasium.utils.RecordConstructorArgs,
-):
-    """The board and the last accepted attempt as text, for agents that read.
-
-    Examples
-    --------
-    >>> import gymnasium, gohr
-    >>> env = TextObservation(gymnasium.make("gohr/Clockwise-v0"))
-    >>> env.reset(seed=0)[0].splitlines()[-1]
-    'last accepted: none'
-    """
-
-    def __init__(self, env: _Env) -> None:
-        gymnasium.utils.RecordConstructorArgs.__init__(self)
-        gymnasium.ObservationWrapper.__init__(self, env)
-        self._spec: BoardSpec = env.get_wrapper_attr("board_spec")
-        letters = frozenset("\n■★●▲") | {chr(code) for code in range(32, 127)}
-        letters |= set("".join((*self._spec.shape_palette, *self._spec.color_palette)).lower())
-        self.observation_space = spaces.Text(max_length=_LONGEST, charset=letters)
-
-    def observation(self, observation: dict[str, Any]) -> str:
-        """Draw the board, with a line for the last accepted attempt."""
-        last = "none"
-        if observation["bucket"]:
-            color = self._spec.color_palette[observation["color"] - 1]
-            shape = self._spec.shape_palette[observation["shape"] - 1]
-            last = f"{color} {shape}, bucket {observation['bucket'] - 1}".lower()
-        return f"{board_text(observation['board'], self._spec)}\nlast accepted: {last}"
-
-
 class HistoryStack(
     gymnasium.Wrapper[dict[str, Any], Any, dict[str, Any], Any],
     gymnasium.utils.RecordConstructorArgs,
 ):
     """The observation, and the last ``k`` attempts of the episode, accepted or not.
+
+    With ``k`` the horizon, which is the default, that is the whole history: the paper's state.
 
     ``observation["history"]`` has shape (k, 5), the newest attempt last: 1 + cell, 1 + bucket,
     1 + shape and 1 + colour of the piece (0 for an empty cell), and 1 if it was accepted. Rows of
@@ -105,8 +72,13 @@ class HistoryStack(
     ----------
     env : gymnasium.Env
         The game.
-    k : int
-        Number of attempts.
+    k : int, optional
+        Number of attempts, at least 1; by default ``max_episode_steps`` of the environment.
+
+    Raises
+    ------
+    ValueError
+        If `k` is below 1, or left out for an environment without ``max_episode_steps``.
 
     Examples
     --------
@@ -116,7 +88,11 @@ class HistoryStack(
     (3, 5)
     """
 
-    def __init__(self, env: _Env, k: int) -> None:
+    def __init__(self, env: _Env, k: int | None = None) -> None:
+        if k is None:
+            k = env.spec.max_episode_steps if env.spec else None
+        if k is None:
+            raise ValueError("k: expected a number, or an environment with max_episode_steps")
         if k < 1:
             raise ValueError(f"k: expected at least 1, found {k}")
         gymnasium.utils.RecordConstructorArgs.__init__(self, k=k)
@@ -154,31 +130,3 @@ class HistoryStack(
     def _with_history(self, observation: dict[str, Any]) -> dict[str, Any]:
         self._board = observation["board"]
         return {**observation, "history": self._history.copy()}
-
-
-class FullHistory(HistoryStack):
-    """The observation, and every attempt of the episode: the paper's state.
-
-    As :class:`HistoryStack` with ``k`` the horizon, so that nothing is forgotten: an attempt made
-    at step ``t`` is ``t`` rows before the last.
-
-    Parameters
-    ----------
-    env : gymnasium.Env
-        The game, with a horizon (``max_episode_steps``) in its registration.
-
-    Examples
-    --------
-    >>> import gymnasium, gohr
-    >>> env = FullHistory(gymnasium.make("gohr/Clockwise-v0"))
-    >>> env.reset(seed=0)[0]["history"].shape
-    (100, 5)
-    """
-
-    def __init__(self, env: _Env) -> None:
-        horizon = env.spec.max_episode_steps if env.spec else None
-        if horizon is None:
-            raise ValueError("expected an environment with max_episode_steps, found none")
-        super().__init__(env, k=horizon)
-        # Arguments with which a copy of this wrapper is made: its own, of which there are none.
-        gymnasium.utils.RecordConstructorArgs.__init__(self)

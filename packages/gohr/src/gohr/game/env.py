@@ -5,9 +5,7 @@ Its observation and action spaces are those of the vector environment too.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 import gymnasium
@@ -16,38 +14,13 @@ import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
+from gnomon.errors import check_word
 from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, board_spec, draw_boards
+from gohr.game.drawing import board_pixels, board_text
 from gohr.game.engine.program import STANDS
 from gohr.game.outcomes import EMPTY_CELL, RESET, STALEMATE
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
-
-
-@contextmanager
-def collection_paused() -> Iterator[None]:
-    """Pause Python's cyclic garbage collection, then restore it.
-
-    Importing modules and unpickling compiled kernels creates a hundred thousand permanent objects.
-    Scanning them repeatedly takes an eighth of the time of loading Numba. At the end all objects
-    are moved to the oldest generation, or the next collection would scan all of them. It also works
-    as a decorator.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            _let_all_be_old()
-            gc.enable()
-
-
-def _let_all_be_old() -> None:
-    """Move all objects to the oldest generation, which is searched last and least."""
-    if gc.get_freeze_count() == 0:  # else objects were frozen elsewhere, and stay frozen
-        gc.freeze()
-        gc.unfreeze()
-
 
 #: State of the board before the first reset: every attempt is passed to the engine.
 _NOT_DEALT = -1
@@ -124,7 +97,6 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         "render_fps": 4,
     }
 
-    @collection_paused()  # the first environment loads Numba and the kernels
     def __init__(
         self,
         rule: str | RuleSet = "color-match",
@@ -133,8 +105,8 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         reveal: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"render_mode: expected 'ansi' or 'rgb_array', found {render_mode!r}")
+        if render_mode is not None:
+            check_word("render_mode", render_mode, self.metadata["render_modes"])
         self.board_spec = board_spec(board)
         self.rule = rule_set(rule)
         self.reveal = reveal
@@ -236,9 +208,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         """Return the board as text, or as a picture of shape (height, width, 3), dtype uint8."""
         if self.render_mode is None:
             return None
-        from gohr.game import drawing
-
-        draw = drawing.board_text if self.render_mode == "ansi" else drawing.board_pixels
+        draw = board_text if self.render_mode == "ansi" else board_pixels
         return draw(self._boards.codes[0], self.board_spec)
 
 
@@ -264,24 +234,12 @@ class _Attempts(spaces.Discrete):
 
 
 def action_space() -> spaces.Discrete:
-    """Return the 144 attempts: ``4 * cell + bucket``, cells from 0 at the bottom left.
-
-    Examples
-    --------
-    >>> action_space()
-    Discrete(144)
-    """
+    """Return the 144 attempts: ``4 * cell + bucket``, cells from 0 at the bottom left."""
     return _Attempts(N_CELLS * N_BUCKETS)
 
 
 def observation_space(spec: BoardSpec) -> spaces.Dict:
-    """Return the board's 36 codes and the last accepted attempt, each 0 for none.
-
-    Examples
-    --------
-    >>> observation_space(BoardSpec())["bucket"]
-    Discrete(5)
-    """
+    """Return the board's 36 codes and the last accepted attempt, each 0 for none."""
     return spaces.Dict(
         {
             "board": spaces.MultiDiscrete([spec.n_codes] * N_CELLS, dtype=np.uint8),

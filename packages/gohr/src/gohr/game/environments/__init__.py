@@ -1,1 +1,0 @@
-"""The game as environments of Gymnasium: one board, many boards, wrappers, registration."""

@@ -49,8 +49,9 @@ def read_board_file(path: str | Path) -> Board:
         if not isinstance(row, dict):
             raise GnomonError(f"{where}: expected an object, found {_shown(row)}")
         x, y = (_integer(row, name, 1, 6, where) for name in "xy")
-        look = (_name(row, name, where) for name in ("shape", "color"))
-        piece = Piece(_integer(row, "id", 0, 2**31 - 1, where), x + 6 * (y - 1), *look)
+        shape, color = (_name(row, name, where) for name in ("shape", "color"))
+        piece_id = _integer(row, "id", 0, 2**31 - 1, where)
+        piece = Piece(piece_id, x + 6 * (y - 1), shape, color)
         if any(other.id == piece.id for other in pieces):
             raise GnomonError(f"{where}, field 'id': {piece.id} is another piece's already")
         if any(other.pos == piece.pos for other in pieces):

@@ -227,7 +227,7 @@ def _cluster_sizes() -> Iterator[tuple[str, int, npt.NDArray[np.int64]]]:
 
 def _clusters() -> Iterator[Measurement]:
     for kind, g, sizes in _cluster_sizes():
-        clusters = Clusters.of(np.repeat(np.arange(g), sizes))
+        clusters = Clusters.numbered(np.repeat(np.arange(g), sizes))
         pairs = [
             _cluster_difference(kind, clusters, correlation, p)
             for correlation, p in itertools.product((0.0, 0.1, 0.3), (0.05, 0.2, 0.5, 0.9))
@@ -304,7 +304,7 @@ def _ceiling() -> Iterator[Measurement]:
         for kind, spread in (("equal", 0.0), ("lognormal", 1.0)):
             drawn = np.random.default_rng(g).normal(0.0, spread, g)
             sizes = np.maximum(1, np.round(5 * np.exp(drawn - spread / 2))).astype(np.int64)
-            clusters = Clusters.of(np.repeat(np.arange(g), sizes))
+            clusters = Clusters.numbered(np.repeat(np.arange(g), sizes))
             designs.append((f"{g} clusters, {kind}", "binary", clusters, int(sizes.sum())))
     for name, scale, clusters, n in designs:
         held = []

@@ -26,7 +26,7 @@ def test_without_infinities_it_is_scipys_test():
         noise, shift = case % 2 * 0.5, rng.integers(0, 4)
         x = rng.integers(0, rng.integers(1, 40), n) + noise * rng.random(n)
         y = rng.integers(0, rng.integers(1, 40), m) + noise * rng.random(m) + shift
-        for alternative in ("two-sided", "less", "greater"):
+        for alternative in ("two-sided", "greater"):
             expected = stats.mannwhitneyu(x, y, alternative=alternative)
             found = mann_whitney(x, y, alternative=alternative)
             wanted = expected if np.isfinite(expected.pvalue) else (n * m / 2, 1.0)
@@ -51,7 +51,6 @@ def test_few_values_are_dealt_out_in_all_ways(x, y):
     greater, less = np.mean(np.array(ways) >= u), np.mean(np.array(ways) <= u)
     for alternative, p in (
         ("greater", greater),
-        ("less", less),
         ("two-sided", min(1.0, 2 * min(greater, less))),
     ):
         assert mann_whitney(x, y, alternative=alternative) == pytest.approx((u, p))
@@ -61,7 +60,7 @@ def test_without_ties_up_to_twenty_are_scipys_exact_test():
     rng = np.random.default_rng(0)
     for m, n in ((1, 20), (3, 3), (5, 4), (10, 10), (20, 20), (19, 2)):
         x, y = rng.normal(size=m), rng.normal(0.8, size=n)
-        for alternative in ("two-sided", "less", "greater"):
+        for alternative in ("two-sided", "greater"):
             expected = stats.mannwhitneyu(x, y, alternative=alternative, method="exact")
             found = mann_whitney(x, y, alternative=alternative)
             assert found == pytest.approx(tuple(expected), rel=1e-9), (m, n)

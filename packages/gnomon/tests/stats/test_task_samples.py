@@ -59,20 +59,6 @@ def test_estimates_over_tasks_like_these():
     assert found[0].low < plain.low < plain.high < found[0].high
 
 
-@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
-def test_a_task_far_away_is_named():
-    x = rng().normal(size=(5, 8))
-    x[:, 2] += 60
-    (*_, said) = over_tasks(x, ["median", "iqm"]).warnings
-    assert said.startswith("iqm of a: task_2 lies ")
-    still = np.ones((2, 8))
-    assert not any("lies" in text for text in over_tasks(still, "iqm").warnings)
-    still[:, 4] = 2.0
-    assert any(
-        text.startswith("iqm of a: task_4 lies ") for text in over_tasks(still, "iqm").warnings
-    )
-
-
 def test_too_few_tasks_are_refused():
     for method in ("auto", "percentile"):
         with pytest.raises(ScoreDataError, match="runs_and_tasks: expected 6 tasks or more"):

@@ -125,35 +125,13 @@ def pairwise_improvement(
       a sign test. The signs are drawn from a fixed seed, so that every call gives the same p-value.
       Intervals are Student's, with a won and a lost task added.
 
-    Parameters
-    ----------
-    samples : sequence of sequences of ndarray
-        ``samples[t][i]``: scores of the runs of algorithm i on task t, higher is better; empty if
-        there are none. Infinite scores take part.
-    level : float
-        Confidence level.
-    resampling : str, optional
-        ``runs`` or ``runs_and_tasks``; by default the latter where no algorithm has several runs on
-        a task.
+    By default tasks are the sample where no algorithm has several runs on a task. Where runs are,
+    two algorithms with single runs only are compared over tasks; one with single runs and one with
+    several are not comparable (NaN).
 
-    Returns
-    -------
-    PairwiseImprovement
-        Where runs are the sample, two algorithms with single runs only are compared over tasks; one
-        with single runs and one with several are not comparable (NaN).
-
-    References
-    ----------
     DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44; Newcombe (2006), Statistics in Medicine
     25; Korn and Graubard (1998), Survey Methodology 24; Holm (1979); Westfall and Young (1993); de
     la Pena, Lai and Shao (2009), Self-Normalized Processes.
-
-    Examples
-    --------
-    >>> better, worse = np.array([4.0, 5.0, 6.0, 7.0]), np.array([0.0, 1.0, 2.0, 3.0])
-    >>> found = pairwise_improvement([[better, worse]])
-    >>> float(found.value[0, 1]), round(float(found.p_value[0, 1]), 3)
-    (1.0, 0.029)
     """
     sizes = np.array([[x.size for x in row] for row in samples], dtype=np.int64)
     if resampling is None:

@@ -16,8 +16,6 @@ from gnomon.stats.samples import Strata
 
 #: With fewer tasks their spread is hardly known.
 LEAST_TASKS = 6
-#: A task this many interquartile ranges from the median is named (Tukey's outer fence).
-FAR = 3.0
 #: Level of the test of all algorithms for an effect that runs share over tasks to be reported.
 SHARED_FOUND = 0.05
 #: Below this p-value such an effect of one algorithm is a warning, not only a note.
@@ -132,19 +130,3 @@ def check_tasks(tasks: Sequence[str], metrics: Sequence[Metric]) -> None:
                 "task with far higher scores may be missing from the sample; take the median or "
                 "the iqm unless scores are bounded"
             )
-
-
-def name_far_task(strata: Strata, tasks: Sequence[str], metric: str, algorithm: str) -> None:
-    """Warn if one task lies far from all others."""
-    finite = np.flatnonzero(np.isfinite(strata.task_means))
-    means = strata.task_means[finite]
-    low, middle, high = np.quantile(means, [0.25, 0.5, 0.75])
-    place = int(np.argmax(np.abs(means - middle)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        far = float(np.abs(means[place] - middle) / (high - low))
-    if far > FAR:
-        many = f"{far:.1f}" if math.isfinite(far) else "more than any number of"
-        warn(
-            f"{metric} of {algorithm}: {tasks[finite[place]]} lies {many} interquartile ranges "
-            "from the median of the tasks; the interval over tasks like these may be too short"
-        )

@@ -28,11 +28,6 @@ class Clusters:
     sizes: IntArray
 
     @classmethod
-    def of(cls, labels: npt.ArrayLike) -> Clusters:
-        """Return clusters from the labels of items."""
-        return cls.numbered(np.unique(np.asarray(labels), return_inverse=True)[1])
-
-    @classmethod
     def numbered(cls, codes: IntArray) -> Clusters:
         """Return clusters from whole numbers, numbered again without gaps."""
         sizes = np.bincount(codes)

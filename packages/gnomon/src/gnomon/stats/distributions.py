@@ -14,29 +14,16 @@ MOST_TERMS = 10_000
 
 
 def normal_quantile(level: float) -> float:
-    """Return the half width of a two-sided normal interval, in standard errors.
-
-    Examples
-    --------
-    >>> round(normal_quantile(0.95), 3)
-    1.96
-    """
+    """Return the half width of a two-sided normal interval, in standard errors."""
     return NormalDist().inv_cdf((1.0 + level) / 2.0)
 
 
 @lru_cache(maxsize=1024)
 def student_quantile(level: float, df: float) -> float:
-    """Return the half width of a two-sided Student interval, in estimated standard errors.
-
-    By Newton's method from the normal quantile, which lies below: the tail is convex.
-
-    Examples
-    --------
-    >>> round(student_quantile(0.95, 4), 3)
-    2.776
-    """
+    """Return the half width of a two-sided Student interval, in estimated standard errors."""
     if math.isnan(df):
         return math.nan
+    # Newton's method from the normal quantile, which lies below: the tail is convex.
     t, wanted = normal_quantile(level), 1.0 - level
     if math.isinf(df):
         return t

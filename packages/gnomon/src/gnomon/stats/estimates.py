@@ -21,7 +21,6 @@ from gnomon.stats.cautions import (
     check_target,
     check_tasks,
     name_dependent_runs,
-    name_far_task,
     name_large_share,
     name_uneven_runs,
     shared_tasks,
@@ -363,8 +362,6 @@ def _of_table(
                     else:
                         interval = one.expanded(rule.level, strata.n_tasks, metric.bounds)
                 interval, fault = checked(interval)
-                if draw_tasks and fault is None and metric.value is not median:
-                    name_far_task(strata, tasks, metric.name, name)
             if fault is not None:
                 faults.setdefault((fault, metric.name), []).append(name)
             ends = interval.low, interval.high, rule.level, interval.method

@@ -189,13 +189,14 @@ def measure() -> Iterator[Measurement]:
                 counted(draw, n_runs, 1000 * n_runs + place, n_tables)
                 for place, draw in enumerate(populations.values())
             ]
+            more = f"; {n_tables} tables each" if n_tables != N_TABLES else ""
             for metric, most in (("mean", 5.5), ("iqm", 6.5)):
                 held, false = 100.0 * np.array([one[metric] for one in found]).T
                 yield Measurement(
                     f"{set_name}, {n_runs} runs, {metric}: coverage",
                     float(held.mean()),
                     "%",
-                    note=f"lowest {held.min():.1f}",
+                    note=f"lowest {held.min():.1f}{more}",
                 )
                 yield Measurement(
                     f"{set_name}, {n_runs} runs, {metric}: any false pair of 15",
@@ -203,5 +204,5 @@ def measure() -> Iterator[Measurement]:
                     "%",
                     most,
                     higher_is_better=False,
-                    note=f"highest {false.max():.0f}",
+                    note=f"highest {false.max():.0f}{more}",
                 )

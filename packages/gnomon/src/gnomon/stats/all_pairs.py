@@ -364,6 +364,11 @@ def _take_tasks(
 
 def _differences(samples: Samples, sizes: IntArray, i: IntArray, j: IntArray) -> FloatArray:
     """Return P(i better than j) - 1/2 on each task, 0 where one has no run, (tasks, pairs)."""
+    if sizes.max() == 1:
+        scores = np.full(sizes.shape, np.nan)
+        scores[sizes > 0] = np.concatenate([x for row in samples for x in row])
+        x, y = scores[:, i], scores[:, j]
+        return np.subtract(x > y, x < y, dtype=np.float64) / 2.0
     away = np.zeros((len(samples), i.size))
     for t, (runs, m) in enumerate(zip(samples, sizes, strict=True)):
         pairs = np.outer(m, m)

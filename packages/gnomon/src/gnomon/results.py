@@ -10,7 +10,7 @@ import math
 import pkgutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
@@ -255,36 +255,22 @@ def made_by(rng: np.random.Generator | int | None, **settings: Any) -> dict[str,
 
 
 @contextmanager
-def noted() -> Iterator[list[str]]:
-    """Keep the texts of degenerate scores' warnings, each once; other warnings go on their way.
+def recorded(*, silently: bool = False) -> Iterator[list[str]]:
+    """Keep the texts of degenerate scores' warnings, each once; the list is filled at the end.
 
-    The list is filled when the block ends.
+    All warnings go on their way, but for those that are kept silently.
     """
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DegenerateScoresWarning)
         yield notes
-    for warning in caught:
-        if issubclass(warning.category, DegenerateScoresWarning):
-            notes.append(str(warning.message))
-        else:
-            _warn_again(warning)
-    notes[:] = dict.fromkeys(notes)
+    ours = [each for each in caught if issubclass(each.category, DegenerateScoresWarning)]
+    notes[:] = dict.fromkeys(str(each.message) for each in ours)
+    for each in caught:
+        if not (silently and each in ours):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
-@contextmanager
-def recorded() -> Iterator[list[str]]:
-    """Keep the texts of degenerate scores' warnings, each once, and let all go on their way."""
-    notes: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DegenerateScoresWarning)
-        yield notes
-    ours = [w for w in caught if issubclass(w.category, DegenerateScoresWarning)]
-    notes[:] = dict.fromkeys(str(w.message) for w in ours)
-    for warning in caught:
-        _warn_again(warning)
-
-
-def _warn_again(warning: warnings.WarningMessage) -> None:
-    where = warning.filename, warning.lineno
-    warnings.warn_explicit(warning.message, warning.category, *where)
+def noted() -> AbstractContextManager[list[str]]:
+    """Keep the texts of degenerate scores' warnings silently; other warnings go on their way."""
+    return recorded(silently=True)

@@ -324,7 +324,7 @@ BAD_INPUT = [
     (
         "",
         "gnomon read .",
-        ".: expected scores in a known format (arrays, board, dataset, evalplus, ",
+        ".: expected scores in a known format (arrays, board, dataset, evaluations, ",
     ),
     ("", "gohr report none", "none: expected a run folder, there is none\n"),
     ("", "gnomon report bad.csv", "bad.csv: expected a table with a header line, found none\n"),

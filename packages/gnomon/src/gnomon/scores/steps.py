@@ -132,8 +132,6 @@ def at_common_step(
         if step is None and window is None:
             return table
         raise ScoreDataError("expected a column 'step' to select by; found none")
-    if step is None and window is None and _end_alike(table):
-        return table.last_step()
     runs = curve_runs(table)
     if step is None and all(run.steps.size == 1 for run in runs):
         _note_own_ends(runs)
@@ -168,18 +166,6 @@ def at_common_step(
         note(f"the score of a run is the {how}")
     rows = table.rows.take(chosen).but("step").with_columns({"score": score})
     return replace(table, rows=rows, provenance=(*table.provenance, how))
-
-
-def _end_alike(table: ScoreTable) -> bool:
-    """Return whether all runs of a task end with a score at one step, as mostly."""
-    if np.isnan(table.effective_scores).any() or not len(table):
-        return False
-    run, task, step = table.run_of_row, table.rows["task"].codes, table.rows["step"]
-    last = np.full(run.max() + 1, -np.inf)
-    np.maximum.at(last, run, step)
-    most = np.full(len(table.tasks), -np.inf)
-    np.maximum.at(most, task, step)
-    return bool((last[run] == most[task]).all())
 
 
 def _note_own_ends(runs: Sequence[CurveRun]) -> None:

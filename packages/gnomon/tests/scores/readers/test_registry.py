@@ -31,8 +31,6 @@ SOURCES = {
     "lm-eval-samples": {"samples_t_1.jsonl": json.dumps({"doc_id": 0, "metrics": []})},
     "helm": {"per_instance_stats.json": "[]"},
     "votes": {"votes.csv": "model_a,model_b,winner\na,b,model_a\n"},
-    "swe-bench": {"swe.json": json.dumps({"resolved": ["r1"], "total_instances": 2})},
-    "evalplus": {"e.json": json.dumps({"eval": {"H/0": [{"base_status": "pass"}]}})},
     "board": {"b.json": json.dumps([{"question_id": "q", "pass@1": 0.5, "graded_list": [True]}])},
     "game-log": {"results.csv": "#.nickname,rule_name,trial_id\n"},
     "run-folder": {"run.json": "{}"},

@@ -31,33 +31,38 @@ from gnomon.scores.tidy import Origin, matching_rows, tidy_rows
 _Samples = Iterator[tuple[str, Sample]]
 
 
-def _reader(
-    name: str,
-    description: str,
-    is_content: Callable[[Any], bool],
-    samples: Callable[[Any, str], _Samples],
-) -> Reader:
-    """Return the reader of a format: `samples` takes the content of a file and its name."""
+def _read_board(source: Source, wanted: ReadRequest) -> ScoreTable:
+    path, format = source.place, _format_of(source.content())
+    of_model: dict[str, list[Sample]] = {}
+    with told_by(path, "a board"):
+        if format is None:
+            raise ValueError("records of none of these formats")
+        name, samples = format
+        for model, sample in samples(source.content(), source.stem):
+            of_model.setdefault(model, []).append(sample)
+        logs = [
+            Log.of(own, path=path, model=model, subtask=name) for model, own in of_model.items()
+        ]
+    return table_of_logs(logs, wanted, path, name)
 
-    def read(source: Source, wanted: ReadRequest) -> ScoreTable:
-        path, tool = source.place, description.partition(":")[0]
-        of_model: dict[str, list[Sample]] = {}
-        with told_by(path, tool):
-            for model, sample in samples(source.content(), source.stem):
-                of_model.setdefault(model, []).append(sample)
-            logs = [
-                Log.of(own, path=path, model=model, subtask=name) for model, own in of_model.items()
-            ]
-        return table_of_logs(logs, wanted, path, tool)
 
-    return Reader(
-        name,
-        description,
-        recognises=lambda source: is_content(source.json),
-        read=read,
-        takes=frozenset({"metric", "where"}),
-        units="items",
-    )
+def _format_of(content: Any) -> tuple[str, Callable[[Any, str], _Samples]] | None:
+    """Return the name of a format, and what reads its content and the name of the file."""
+    first = _first(content)
+    if isinstance(content, dict):
+        if isinstance(resolved := _resolved(content), list):
+            are_names = all(isinstance(item, str) for item in resolved)
+            return ("swe-bench", _swe_bench) if are_names else None
+        if "base_status" in _first(next(iter(mapping_at(content, "eval").values()), None)):
+            return "evalplus", _evalplus
+        is_details = not {"correct", "is_correct"}.isdisjoint(_first(content.get("details")))
+        return ("board", _opencompass) if is_details and "base_prompt" not in content else None
+    if {"question_id", "graded_list"} <= first.keys():
+        return "board", _live_code_bench
+    if {"question_id", "model", "turn", "score"} <= first.keys():
+        return "board", _mt_bench
+    is_sample = "sample_id" in first and isinstance(first.get("evaluation"), Mapping)
+    return ("board", _every_eval) if is_sample else None
 
 
 def _first(content: Any) -> Mapping[str, Any]:
@@ -67,13 +72,8 @@ def _first(content: Any) -> Mapping[str, Any]:
     return first if isinstance(first, Mapping) else {}
 
 
-def _resolved(report: Any) -> Any:
-    return report.get("resolved_ids", report.get("resolved")) if isinstance(report, dict) else None
-
-
-def _is_swe_bench(content: Any) -> bool:
-    resolved = _resolved(content)
-    return isinstance(resolved, list) and all(isinstance(item, str) for item in resolved)
+def _resolved(report: Mapping[str, Any]) -> Any:
+    return report.get("resolved_ids", report.get("resolved"))
 
 
 def _swe_bench(report: Any, stem: str) -> _Samples:
@@ -93,19 +93,6 @@ def _swe_bench(report: Any, stem: str) -> _Samples:
         yield model, Sample(item=item, scores={"resolved": item in won})
 
 
-SWE_BENCH = _reader(
-    "swe-bench",
-    "a report of SWE-bench: JSON with the instances that were resolved",
-    _is_swe_bench,
-    _swe_bench,
-)
-
-
-def _is_evalplus(content: Any) -> bool:
-    problems = mapping_at(content, "eval") if isinstance(content, dict) else {}
-    return "base_status" in _first(next(iter(problems.values()), None))
-
-
 def _evalplus(content: Any, stem: str) -> _Samples:
     """Yield the samples of each problem: ``plus`` is right if the base tests pass, too."""
     for problem, solutions in content["eval"].items():
@@ -113,32 +100,8 @@ def _evalplus(content: Any, stem: str) -> _Samples:
             scores = {"base": one.get("base_status") == "pass"}
             if one.get("plus_status") is not None:
                 scores["plus"] = scores["base"] and one["plus_status"] == "pass"
-            yield (
-                stem.removesuffix("_eval_results"),
-                Sample(item=problem, epoch=epoch, scores=scores),
-            )
-
-
-EVALPLUS = _reader(
-    "evalplus",
-    "results of EvalPlus: JSON with the status of the base and plus tests of each problem",
-    _is_evalplus,
-    _evalplus,
-)
-
-
-def _board_of(content: Any) -> Callable[[Any, str], _Samples] | None:
-    """Return what reads one of the formats whose records show what they are."""
-    if isinstance(content, dict):
-        is_details = not {"correct", "is_correct"}.isdisjoint(_first(content.get("details")))
-        return _opencompass if is_details and "base_prompt" not in content else None
-    first = _first(content)
-    if {"question_id", "graded_list"} <= first.keys():
-        return _live_code_bench
-    if {"question_id", "model", "turn", "score"} <= first.keys():
-        return _mt_bench
-    is_sample = "sample_id" in first and isinstance(first.get("evaluation"), Mapping)
-    return _every_eval if is_sample else None
+            model = stem.removesuffix("_eval_results")
+            yield model, Sample(item=problem, epoch=epoch, scores=scores)
 
 
 def _opencompass(content: Any, stem: str) -> _Samples:
@@ -185,18 +148,14 @@ def _every_eval(records: Any, stem: str) -> _Samples:
         )
 
 
-def _board(content: Any, stem: str) -> _Samples:
-    read = _board_of(content)
-    if read is None:
-        raise ValueError("records of none of these formats")
-    return read(content, stem)
-
-
-BOARD = _reader(
+BOARD = Reader(
     "board",
-    "items of LiveCodeBench, OpenCompass, MT-bench or Every Eval Ever: JSON or lines, as they are",
-    lambda content: _board_of(content) is not None,
-    _board,
+    "results of SWE-bench, EvalPlus, LiveCodeBench, OpenCompass, MT-bench or Every Eval Ever: JSON "
+    "or lines, as they are",
+    recognises=lambda source: _format_of(source.json) is not None,
+    read=_read_board,
+    takes=frozenset({"metric", "where"}),
+    units="items",
 )
 
 _COLUMNS = ("model_a", "model_b", "winner")

@@ -50,8 +50,6 @@ BUILT_IN = (
     "gnomon.scores.readers.lm_eval:LM_EVAL_SAMPLES",
     "gnomon.scores.readers.helm:HELM",
     "gnomon.scores.readers.boards:VOTES",
-    "gnomon.scores.readers.boards:SWE_BENCH",
-    "gnomon.scores.readers.boards:EVALPLUS",
     "gnomon.scores.readers.boards:BOARD",
     "gnomon.scores.readers.tables:ITEM_FILE",
     "gnomon.scores.readers.lm_eval:LM_EVAL",
@@ -337,8 +335,8 @@ def available_readers() -> dict[str, str]:
 
     Examples
     --------
-    >>> available_readers()["swe-bench"]
-    'a report of SWE-bench: JSON with the instances that were resolved'
+    >>> available_readers()["inspect"]
+    'logs of inspect: an .eval or .json file, or a folder of them'
     """
     return {reader.name: reader.description for reader in _readers()}
 

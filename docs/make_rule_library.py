@@ -25,15 +25,8 @@ from gohr.experiments import Trials, compare_trials
 from gohr.experiments.rule_elements import bracketed
 from gohr.game import Board, Piece, ReferenceGame, draw_boards
 from gohr.game.reference import Move
-from gohr.rules import (
-    FAMILIES,
-    TAGS,
-    RuleInfo,
-    available_rules,
-    load_rule,
-    load_rule_text,
-    rule_info,
-)
+from gohr.rules import FAMILIES, TAGS, available_rules, load_rule, load_rule_text, rule_info
+from gohr.rules.catalogue import RuleInfo
 from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.run_page import draw_board
 

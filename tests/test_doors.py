@@ -51,6 +51,7 @@ PLAIN = {
     "gohr.cli",
     "gohr.playing",
     "gohr.game.outcomes",
+    "gohr.rules.syntax",
     "gohr.captive",
     "gohr.captive_server",
     "gohr.integrations.inspect_ai",

@@ -10,7 +10,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from gohr.game import DEFAULT_SPEC, N_CELLS, Board, Piece
-from gohr.rules import (
+from gohr.rules import RuleSet
+from gohr.rules.syntax import (
     Atom,
     Binary,
     Expression,
@@ -22,7 +23,6 @@ from gohr.rules import (
     Property,
     Range,
     RuleLine,
-    RuleSet,
     Text,
 )
 

@@ -22,7 +22,7 @@ from gohr.errors import RuleSyntaxError
 from gohr.game.board import COLORS, SHAPES, Board
 from gohr.game.board_files import read_board_file
 from gohr.game.seeded_boards import SeededBoards
-from gohr.rules.catalogue import available_rules, load_rule, read_rule_file
+from gohr.rules.catalogue import available_rules, load_rule, resolve_rule
 
 # -- arguments -------------------------------------------------------------------------------------
 
@@ -66,7 +66,7 @@ def open_session(
     path = None if name in available_rules() else files.find(name, "rules", ".txt")
     if path is None and name not in available_rules():
         raise UnknownNameError("rule or file", name, available_rules())
-    rule_set = load_rule(name) if path is None else read_rule_file(path)
+    rule_set = load_rule(name) if path is None else resolve_rule(path.absolute())
     source = _source(boards, options, files)
     log = None
     result_file = options.get("log", options.get("logappend"))
@@ -122,7 +122,9 @@ def _source(words: Sequence[str], options: dict[str, str], files: _Files) -> Boa
     pieces, shapes, colors, *_ = [*map(_range, words[:3]), (0, 0), (0, 0)]
     shape_list, color_list, *_ = [*words[3:], "", ""]
     condition = options.get("condTrain", options.get("condTest"))
-    lines = None if condition is None else read_rule_file(files.found(condition, "cond", ".txt"))
+    lines = None
+    if condition is not None:
+        lines = resolve_rule(files.found(condition, "cond", ".txt").absolute())
     return SeededBoards(
         pieces,
         shapes,

@@ -4,8 +4,9 @@ from hypothesis import strategies as st
 
 import strategies_rules as rules
 from gohr.errors import RuleError
-from gohr.rules import Binary, Expression, Number, parse
+from gohr.rules import parse
 from gohr.rules.expressions import PieceRecord, Value, Values, evaluate, integer_of
+from gohr.rules.syntax import Binary, Expression, Number
 
 STAR = PieceRecord(frozenset({("shape", "STAR"), ("pos", 8), ("bucket", 1)}))
 VARIABLES: dict[str, set[Value]] = {

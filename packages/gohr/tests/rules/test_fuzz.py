@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gohr.errors import RuleSyntaxError
-from gohr.rules import available_rules, explain, lint_text, load_rule_text, parse
+from gohr.rules import available_rules, explain, lint, load_rule_text, parse
 
 #: Words of the language, and some that nearly are.
 PIECES = [
@@ -57,7 +57,7 @@ def check(text: str) -> None:
         assert 1 <= error.line <= len(lines)
         assert 1 <= error.column <= len(lines[error.line - 1]) + 1
         assert str(error).startswith(f"line {error.line}, column {error.column}: expected ")
-    for finding in lint_text(text):
+    for finding in lint(text):
         assert finding.message
         assert finding.remedy or finding.message.startswith("expected ")
 

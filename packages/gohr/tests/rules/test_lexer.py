@@ -3,7 +3,8 @@
 import pytest
 
 from gohr.errors import RuleSyntaxError
-from gohr.rules import Number, Span, Text, parse
+from gohr.rules import parse
+from gohr.rules.syntax import Number, Span, Text
 
 
 def shape(text: str) -> list:

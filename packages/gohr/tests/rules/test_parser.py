@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 import strategies_rules as rules
 from gohr.errors import RuleSyntaxError
-from gohr.rules import (
+from gohr.rules import RuleSet, parse
+from gohr.rules.syntax import (
     Atom,
     Binary,
     ListOf,
@@ -17,10 +18,8 @@ from gohr.rules import (
     Property,
     Range,
     RuleLine,
-    RuleSet,
     Span,
     Text,
-    parse,
 )
 from recorded_episodes import DATA, VECTORS, records
 

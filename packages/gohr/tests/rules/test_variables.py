@@ -3,9 +3,16 @@ from hypothesis import strategies as st
 
 import strategies_rules as rules
 from gohr.errors import RuleError
-from gohr.rules import Expression, parse, variables_of
+from gohr.rules import parse
 from gohr.rules.expressions import NOTHING, PieceRecord, Value, Values, evaluate
-from gohr.rules.variables import is_defined, is_literal, may_have_value, must_have_value
+from gohr.rules.syntax import Expression
+from gohr.rules.variables import (
+    is_defined,
+    is_literal,
+    may_have_value,
+    must_have_value,
+    variables_of,
+)
 
 PIECE = PieceRecord(frozenset({("shape", "STAR"), ("color", "RED"), ("pos", 8), ("bucket", 1)}))
 

@@ -20,7 +20,7 @@ from gohr import available_rules
 from gohr.errors import ConfigError
 from gohr.game import read_board_file
 from gohr.people import BoardPlan, Part, SeriesPlan
-from gohr.rules import load_rule_text, read_rule_file
+from gohr.rules import load_rule_text, resolve_rule
 
 
 class AnswerError(GnomonError):
@@ -374,7 +374,7 @@ def _rule(name: str, base: Path, texts: dict[str, str]) -> str:
         return name
     known = Path(name).stem
     # Read it to check it: an error names file and line.
-    read_rule_file(base / name)
+    resolve_rule(base / name)
     texts[known] = read_text(base / name, noun="rule file")
     return known
 

@@ -78,10 +78,6 @@ def check(
     states: Annotated[
         int, typer.Option(min=1, help="Maximum number of states to visit in that search.")
     ] = _STATES,
-    property_: Annotated[
-        list[str] | None,
-        typer.Option("--property", help="A property that the pieces have; repeatable."),
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find likely mistakes in rules, and suggest remedies.
@@ -101,28 +97,23 @@ def check(
                 status = 2
                 answer.warn(str(error))
                 continue
-            checked = check_rule(
-                file, text, max_states=states if stalemate else 0, properties=property_ or ()
-            )
+            checked = check_rule(file, text, max_states=states if stalemate else 0)
             status = max(status, 0 if checked.passes else 1)
             answer.results(checked.records())
             answer.say(str(checked))
     raise typer.Exit(status)
 
 
-@app.command()
-def generate(
+@app.command("generate")
+def generate_rules(
     template: Annotated[
         str | None, typer.Argument(help="A template of the library, or a file.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The folder to write the rules to.")] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Overwrite files with other contents.")
-    ] = False,
+    out: Annotated[Path | None, typer.Option(help="The new folder to write the rules to.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Generate rules from a template; without one, list the templates."""
-    from gohr.rules.templates import rule_family, template_records, write_rules
+    from gohr.rules.templates import generate, load_template, template_records, write_rules
 
     with answering("rules generate", as_json=as_json) as answer:
         if template is None:
@@ -130,12 +121,12 @@ def generate(
                 raise typer.BadParameter("expected a template before it", param_hint="--out")
             answer.records(template_records())
             return
-        family = rule_family(template)
+        family = list(generate(load_template(template), name=Path(template).stem))
         answer.results([asdict(rule) for rule in family])
         if out is None:
             answer.say("\n\n".join(f"## {rule.name}\n{rule.text.strip()}" for rule in family))
         else:
-            write_rules(family, out, overwrite=overwrite)
+            write_rules(family, out)
             answer.say(f"{counted(len(family), 'rule')} written to {out}")
 
 

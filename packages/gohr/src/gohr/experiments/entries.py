@@ -16,7 +16,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from gnomon.errors import UnknownNameError, shortened, visible
 from gnomon.files import read_text
-from gohr.errors import ConfigError, RuleSyntaxError
+from gohr.errors import ConfigError, RuleError, RuleSyntaxError
 from gohr.game.board import BoardSpec
 from gohr.rules.catalogue import available_rules, load_rule_text
 from gohr.rules.parser import parse
@@ -93,9 +93,9 @@ class RuleEntry:
         RuleSyntaxError
             If the text does not parse.
         RuleError
-            If it names an order that does not exist, which would stop the game.
+            If it names an order that does not exist, or calculates with names.
         """
-        from gohr.rules.linter import check_playable
+        from gohr.rules.linter import lint
 
         name, text, file = self.name, self.text, f"rule {self.name!r}"
         if not text and name in available_rules():
@@ -110,7 +110,9 @@ class RuleEntry:
             rule_set = parse(text)
         except RuleSyntaxError as error:
             raise error.in_file(file) from None
-        check_playable(rule_set, file)
+        for finding in lint(rule_set):
+            if finding.severity == "error":
+                raise RuleError(f"{file}, {finding}")
         return RuleEntry(name, text)
 
     @property

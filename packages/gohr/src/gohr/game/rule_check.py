@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,7 @@ from gohr.errors import RuleError, RuleSyntaxError, excerpt
 from gohr.game.board import BoardSpec
 from gohr.game.engine.compiler import compile_rule
 from gohr.rules.catalogue import info_of
-from gohr.rules.lint_names import Finding
-from gohr.rules.linter import COLORS, SHAPES, lint, lint_text
+from gohr.rules.linter import COLORS, SHAPES, Finding, lint
 from gohr.rules.parser import parse
 
 if TYPE_CHECKING:
@@ -103,14 +102,12 @@ def check_rule(
     text: str,
     *,
     max_states: int,
-    properties: Collection[str] = (),
     shapes: Sequence[str] = SHAPES,
     colors: Sequence[str] = COLORS,
 ) -> CheckedRule:
     """Check a text: what it means, whether the engine can play it, and where it gets stuck.
 
-    Boards are searched unless `max_states` is 0. ``properties`` are those that pieces have besides
-    shape and colour.
+    Boards are searched unless `max_states` is 0.
 
     Examples
     --------
@@ -118,14 +115,14 @@ def check_rule(
     >>> found.search.board is not None
     True
     """
+    findings = lint(text, shapes=shapes, colors=colors)
     try:
         rule_set = parse(text)
     except RuleSyntaxError:
-        return CheckedRule(file, text, lint_text(text))
-    findings = lint(rule_set, shapes=shapes, colors=colors, properties=properties, text=text)
+        return CheckedRule(file, text, findings)
     n_lines = len(rule_set.lines)
     playable = all(finding.severity != "error" for finding in findings)
-    if playable and not properties:
+    if playable:
         try:
             compile_rule(rule_set, BoardSpec(1, 0, 0, shapes, colors))
         except RuleError as error:
@@ -151,10 +148,11 @@ def _stuck(rule_set: RuleSet, search: StalemateSearch) -> Sequence[Finding]:
     if search.board is None:
         return ()
     span = rule_set.lines[0].span
+    where = (span.line, span.column) if span else (0, 0)
     if _MEANT in info_of("", rule_set).tags:
-        return (Finding.at(span, "note", f"the rule {search}", f"as stated by its tag '{_MEANT}'"),)
+        return (Finding(*where, "note", f"the rule {search}", f"as stated by its tag '{_MEANT}'"),)
     remedy = f"accept the pieces that are left, or write '# tags: {_MEANT}' if it is intended"
-    return (Finding.at(span, "warning", f"the rule {search}", remedy),)
+    return (Finding(*where, "warning", f"the rule {search}", remedy),)
 
 
 def _drawn(board: Board) -> str:

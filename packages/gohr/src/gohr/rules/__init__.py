@@ -2,13 +2,13 @@
 
 :func:`available_rules` names the rules of the catalogue and :func:`rule_info` describes one;
 :func:`load_rule` returns its tree, :func:`resolve_rule` that of a name or a file, and :func:`parse`
-that of any text: a :class:`RuleSet` of :class:`RuleLine` of :class:`Atom`. :func:`explain`
-describes in words the moves that a rule accepts.
+that of any text: a :class:`RuleSet`, whose parts are the records of :mod:`gohr.rules.syntax`.
+:func:`explain` describes in words the moves that a rule accepts.
 
-:func:`lint` returns a :class:`Finding` for all that parses but surely is not meant
-(:func:`gohr.game.check_rule` also searches for boards on which a rule gets stuck).
-:func:`available_templates` names families of rules; :func:`generate` makes all rules of a template,
-and :func:`rule_family` those of one of the library. This package does not depend on boards.
+:func:`lint` finds what parses but surely is not meant (:func:`gohr.game.check_rule` also searches
+for boards on which a rule gets stuck). :func:`available_templates` names families of rules;
+:func:`generate` makes all rules of a template, and :func:`draw_rule` one of them. This package does
+not depend on boards.
 """
 
 import lazy_loader

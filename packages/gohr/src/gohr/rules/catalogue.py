@@ -19,7 +19,7 @@ from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
-from gnomon.errors import GnomonError, UnknownNameError
+from gnomon.errors import UnknownNameError
 from gnomon.files import read_text
 from gohr.errors import RuleSyntaxError
 from gohr.rules.parser import parse
@@ -94,11 +94,6 @@ class RuleInfo:
         One of `FAMILIES`.
     tags : tuple of str
         Its difficulty factors, each one of `TAGS`.
-
-    Examples
-    --------
-    >>> rule_info("clockwise").tags
-    ('paper', 'memory', 'one-bucket', 'metered', 'several-lines', 'cycle-4', 'free-start')
     """
 
     name: str
@@ -149,11 +144,6 @@ def load_rule_text(name: str) -> str:
     '(*, *, *, *, p+1)'
     """
     if name not in available_rules():
-        if os.path.isfile(name):
-            raise GnomonError(
-                f"{name}: expected the name of a rule of the catalogue, found a file; "
-                "gohr.rules.read_rule_file reads it"
-            )
         raise UnknownNameError("rule", name, available_rules())
     return (_library() / f"{name}.txt").read_text(encoding="utf-8")
 
@@ -207,32 +197,6 @@ def info_of(name: str, rule_set: RuleSet) -> RuleInfo:
     )
 
 
-def read_rule_file(path: str | Path) -> RuleSet:
-    """Read a rule file of your own.
-
-    Raises
-    ------
-    GnomonError
-        If the file does not exist, or is not UTF-8 text.
-    RuleSyntaxError
-        If it is not a rule; the message begins with the file's name.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "mine.txt")
-    ...     _ = path.write_text("(*, *, *, *, Nearby)")
-    ...     rule = read_rule_file(path)
-    >>> len(rule.lines)
-    1
-    """
-    try:
-        return parse(read_text(Path(path), noun="rule file"))
-    except RuleSyntaxError as error:
-        raise error.in_file(str(path)) from None
-
-
 def resolve_rule(name_or_path: str | Path) -> RuleSet:
     """Return a rule by its name in the catalogue, or else by its file.
 
@@ -245,8 +209,10 @@ def resolve_rule(name_or_path: str | Path) -> RuleSet:
     ------
     UnknownNameError
         If it is neither, with the nearest names.
-    GnomonError, RuleSyntaxError
-        As :func:`read_rule_file`.
+    GnomonError
+        If the file cannot be read, is not UTF-8 text, or has more than a million bytes.
+    RuleSyntaxError
+        If it is not a rule; the message begins with the file's name.
 
     Examples
     --------
@@ -257,22 +223,14 @@ def resolve_rule(name_or_path: str | Path) -> RuleSet:
     name = str(name_or_path)
     if name in available_rules():
         return load_rule(name)
-    if os.path.isfile(name):
-        return read_rule_file(name)
-    raise UnknownNameError("rule or file", name, available_rules(), base="")
+    try:
+        return parse(read_rule_text(name))
+    except RuleSyntaxError as error:
+        raise error.in_file(name) from None
 
 
 def read_rule_text(name_or_path: str | Path) -> str:
-    """Return the text of a rule of the catalogue, or else of a file, whether it parses or not.
-
-    Raises UnknownNameError if it is neither, with the nearest names. Raises GnomonError if the file
-    cannot be read, is not UTF-8 text, or has more than a million bytes.
-
-    Examples
-    --------
-    >>> read_rule_text("clockwise").startswith("# title: ")
-    True
-    """
+    """Return the text of a rule of the catalogue, or else of a file, whether it parses or not."""
     name = str(name_or_path)
     if name in available_rules():
         return load_rule_text(name)

@@ -9,8 +9,6 @@ A template is a rule text in which ``{name}`` marks a gap; a comment at its head
     (*, {shape}, *, *, {bucket})
 
 Braces have no meaning in the rule language, so that a gap is never mistaken for anything else.
-
-:func:`rule_family` makes the rules of a template by its name, :func:`write_rules` a file of each.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gnomon.errors import GnomonError, UnknownNameError
-from gnomon.files import read_text, write_atomically
+from gnomon.files import read_text
 from gnomon.results import generator
 from gohr.errors import RuleSyntaxError
 from gohr.rules.orders import BUILT_IN_ORDERS
@@ -51,27 +49,13 @@ _VARY = re.compile(r"#\s*vary\s+([A-Za-z_]\w*)\s*:(.*)")
 _DISTINCT = re.compile(r"#\s*distinct\s*:(.*)")
 _NAME = re.compile(r"#\s*name\s*:(.*)")
 _RANGE = re.compile(r"(\d{1,4})\.\.(\d{1,4})")
+#: Names of files, which must not lead out of their folder.
+_FILE_NAME = re.compile(r"\w[\w .,+-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedRule:
-    r"""One rule of a family.
-
-    Parameters
-    ----------
-    name : str
-        From the template's ``# name:``, or else the family's name and a number.
-    text : str
-        The rule text, comments included.
-    values : mapping of str to str
-        Values of the gaps.
-
-    Examples
-    --------
-    >>> found = rule_family("cycle-of-two")[0]
-    >>> found.name, found.values
-    ('b0-then-b1', {'first': '0', 'second': '1'})
-    """
+    """One rule of a family: its name, its text with comments, and the values of the gaps."""
 
     name: str
     text: str
@@ -287,82 +271,32 @@ def _library() -> resources.abc.Traversable:
     return resources.files("gohr.rules") / "library" / "templates"
 
 
-#: Maximum length of a file name, ``.txt`` included, in bytes.
-_LONGEST_NAME = 255
-_SENTENCE = "# sentence:"
-
-
 def template_records() -> list[dict[str, str | int]]:
     """Return a record for each template of the library: its name, number of rules, description."""
     records: list[dict[str, str | int]] = []
     for name in available_templates():
         text = load_template(name)
-        said = [line for line in text.split("\n") if line.startswith(_SENTENCE)]
-        sentence = said[0].removeprefix(_SENTENCE).strip() if said else ""
+        said = [line for line in text.split("\n") if line.startswith("# sentence:")]
+        sentence = said[0].partition(":")[2].strip() if said else ""
         n_rules = sum(1 for _ in generate(text, name=name))
         records.append({"template": name, "rules": n_rules, "sentence": sentence})
     return records
 
 
-def rule_family(template: str) -> list[GeneratedRule]:
-    """Return the rules of a template of the library, or of a file; errors name it.
+def write_rules(family: Sequence[GeneratedRule], folder: Path) -> None:
+    """Write each rule to a file of its name in a new folder.
 
-    Examples
-    --------
-    >>> len(rule_family("cycle-of-two"))
-    12
+    Raises GnomonError if there is such a folder or file, or a name is not fit for a file.
     """
-    text = load_template(template)
+    for rule in family:
+        if not _FILE_NAME.fullmatch(rule.name):
+            raise GnomonError(f"expected a name for a file in '# name:', found {rule.name!r}")
     try:
-        return list(generate(text, name=Path(template).stem))
-    except RuleSyntaxError:
-        raise
-    except GnomonError as error:
-        raise GnomonError(f"{template}: {error}") from None
-
-
-def write_rules(family: Sequence[GeneratedRule], folder: Path, *, overwrite: bool) -> None:
-    r"""Write each rule to a file of its name; nothing at all if one of the files is in the way.
-
-    Raises
-    ------
-    GnomonError
-        If a name is none for a file, or a file holds something else and may not be replaced.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_rules(rule_family("cycle-of-two")[:2], Path(folder), overwrite=False)
-    ...     sorted(path.name for path in Path(folder).iterdir())
-    ['b0-then-b1.txt', 'b0-then-b2.txt']
-    """
-    files = {folder / _file_name(rule.name): rule.text for rule in family}
-    if folder.exists() and not folder.is_dir():
-        raise GnomonError(f"{folder}: expected a folder, found a file")
-    in_the_way = [path for path, text in files.items() if path.exists() and _differs(path, text)]
-    if in_the_way and not overwrite:
-        more = f" and {len(in_the_way) - 1} more" if len(in_the_way) > 1 else ""
-        raise GnomonError(
-            f"{in_the_way[0]}{more}: this file exists with other contents; "
-            "use another folder, or --overwrite"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    for path, text in files.items():
-        try:
-            write_atomically(path, text.encode())
-        except OSError as error:
-            raise GnomonError(f"{path}: cannot write this rule: {error.strerror}") from None
-
-
-def _file_name(rule_name: str) -> str:
-    """Return the name of a rule's file, which must not lead out of its folder."""
-    name = f"{rule_name}.txt"
-    wrong = any(c in "/\\" or not c.isprintable() for c in name) or name.startswith(".")
-    if wrong or len(name.encode()) > _LONGEST_NAME:
-        raise GnomonError(f"expected a name for a file in '# name:', found {rule_name!r}")
-    return name
-
-
-def _differs(path: Path, text: str) -> bool:
-    return not path.is_file() or path.read_bytes() != text.encode()
+        folder.mkdir(parents=True)
+        for rule in family:
+            (folder / f"{rule.name}.txt").write_text(rule.text, encoding="utf-8")
+    except FileExistsError:
+        raise GnomonError(f"{folder}: expected a new folder, found an existing one") from None
+    except OSError as error:
+        where = error.filename or folder
+        raise GnomonError(f"{where}: cannot write these rules: {error.strerror}") from None

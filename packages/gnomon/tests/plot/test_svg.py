@@ -59,7 +59,7 @@ def test_references_inside_an_inline_drawing_still_point_somewhere():
 def test_colours_of_the_house_become_variables_with_two_values(tmp_path):
     inline = figure().html()
     report = Report("t", "", (), (Section("s", "S", figures=(figure(),)),))
-    page = report.save_alone(tmp_path / "page.html").read_text("utf-8")
+    page = report.save(tmp_path / "page.html").read_text("utf-8")
     used = {*re.findall(r"var\(--([\w-]+)\)", inline)}
     assert "ink" in used
     assert series_style(0).color not in inline.lower()

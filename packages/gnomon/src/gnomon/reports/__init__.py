@@ -2,7 +2,7 @@
 
 :func:`report` writes the page of a table of scores or of an evaluation; :func:`scores_report`
 returns it as data. A page is a :class:`Report`: one :class:`Section` after another, of texts
-(:class:`Answer`), of figures and of :class:`Table`. :func:`write_page` writes it, after
+(:class:`Answer`), of figures and of :class:`Table`. ``Report.save`` writes it, after
 :func:`try_place` has checked that it can.
 """
 

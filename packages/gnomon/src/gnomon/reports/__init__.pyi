@@ -2,9 +2,8 @@ from .page import Answer as Answer
 from .page import Report as Report
 from .page import Section as Section
 from .page import Table as Table
+from .page import try_place as try_place
 from .reports import report as report
-from .reports import try_place as try_place
-from .reports import write_page as write_page
 from .scores_page import scores_report as scores_report
 
 __all__ = [
@@ -15,5 +14,4 @@ __all__ = [
     "report",
     "scores_report",
     "try_place",
-    "write_page",
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,15 +17,16 @@ from markupsafe import Markup
 
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, counted, either, joined
-from gnomon.files import write_atomically, write_together
+from gnomon.files import try_folder, write_atomically, write_together
 from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
-from gnomon.reports.reports import refuse_foreign
 from gnomon.tables import p_value, percent, value_in_brackets
 
 if TYPE_CHECKING:
     from gnomon.ranking import Ranking
     from gnomon.scores import ScoreTable
 
+#: What a page of Gnomon has in its head.
+_GENERATOR = b'<meta name="generator" content="Gnomon">'
 #: Names in a sentence, and notes at the top of a page.
 MOST_NAMED, MOST_NOTES = 8, 12
 #: A single-file page contains the numbers of a figure up to this number of characters.
@@ -97,7 +100,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A report as data; :func:`write_page` makes a page of it.
+    """A report as data; :meth:`save` makes a page of it.
 
     Parameters
     ----------
@@ -134,34 +137,40 @@ class Report:
         found = (table for section in self.sections for table in section.tables)
         return tuple(table for table in found if table.numbers)
 
-    def save(
-        self,
-        folder: str | Path,
-        *,
-        also: Sequence[str] = (),
-        beside: Mapping[str, str] | None = None,
-    ) -> Path:
-        """Write ``report.html``, with ``figures/`` and ``tables/`` beside it; return its path.
-
-        Figures are SVG and CSV files, tables CSV and LaTeX files.
+    def save(self, place: str | os.PathLike[str], *, also: Sequence[str] = ()) -> Path:
+        """Write the page into a folder, alone, or as Markdown, by the ending of a name.
 
         All files are written, or if something goes wrong, none.
 
         Parameters
         ----------
-        folder : path
+        place : path
+            A folder for ``report.html``, ``figures/`` (SVG and CSV files) and ``tables/`` (CSV and
+            LaTeX files); or a name that ends in ``.html``, for the page alone, or in ``.md``.
         also : sequence of {"png", "pdf"}
-            What each figure is to be written as too.
-        beside : mapping from str to str, optional
-            Names and texts of further files in the folder.
+            What each figure in the folder is to be written as too.
+
+        Returns
+        -------
+        Path
+            Of the page.
 
         Raises
         ------
         GnomonError
             The folder holds a file of one of these names that is not of an earlier report.
         OSError
-            The folder cannot be written to.
+            The place cannot be written to.
         """
+        path = Path(place)
+        if path.suffix.lower() in (".html", ".md"):
+            from gnomon.reports.markdown import report_markdown
+
+            is_page = path.suffix.lower() == ".html"
+            text = report_html(self, alone=True) if is_page else report_markdown(self)
+            try_place(path)
+            write_atomically(path, text.encode())
+            return path
         files = {
             f"figures/{name}": data
             for figure in self.figures
@@ -169,25 +178,10 @@ class Report:
         }
         files |= {f"tables/{t.name}.csv": numbers_as_csv(t.numbers).encode() for t in self.tables}
         files |= {f"tables/{t.name}.tex": t.latex.encode() for t in self.tables if t.latex}
-        texts = {**(beside or {}), "report.html": report_html(self)}
-        files |= {name: text.encode() for name, text in texts.items()}
-        refuse_foreign(Path(folder), files)
-        write_together(Path(folder), files)
-        return Path(folder) / "report.html"
-
-    def save_alone(self, path: str | Path) -> Path:
-        """Write the page as one file that needs no other; return its path.
-
-        Raises
-        ------
-        GnomonError
-            There is no such folder.
-        """
-        path = Path(path)
-        if not path.parent.is_dir():
-            raise GnomonError(f"{path.parent}: expected a folder to write to; there is none")
-        write_atomically(path, report_html(self, alone=True).encode())
-        return path
+        files["report.html"] = report_html(self).encode()
+        refuse_foreign(path, files)
+        write_together(path, files)
+        return path / "report.html"
 
 
 def _numbers_inside(rows: Numbers) -> str | None:
@@ -290,3 +284,48 @@ def _template() -> Template:
         keep_trailing_newline=True,
     )
     return environment.get_template("report.html.j2")
+
+
+def try_place(out: str | os.PathLike[str]) -> None:
+    """See that a report can be written to a place, and leave nothing there.
+
+    Raises GnomonError or OSError, as writing it there would.
+
+    Examples
+    --------
+    >>> try_place("no-such-folder/report.html")
+    Traceback (most recent call last):
+    gnomon.errors.GnomonError: no-such-folder: expected a folder to write to; there is none
+    """
+    place = Path(out)
+    alone = place.suffix.lower() in (".html", ".md")
+    if not alone and not place.is_dir() and place.suffix[1:].isalpha():  # and no version
+        also = either("also=['pdf']", "--also pdf")
+        raise GnomonError(
+            f"{place}: expected a folder, or a name that ends in .html or .md; {also} writes each "
+            "figure as PDF too"
+        )
+    page = place if alone else place / "report.html"
+    if page.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(page))
+    if not alone and page.exists():
+        refuse_foreign(place, ["report.html"])
+    if not alone:
+        for folder in (place, place / "figures", place / "tables"):
+            try_folder(folder)
+    elif place.parent.is_dir():
+        try_folder(place.parent)
+    else:
+        raise GnomonError(f"{place.parent}: expected a folder to write to; there is none")
+
+
+def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
+    """Raise GnomonError if files of a report would overwrite others than an earlier report's."""
+    page = folder / "report.html"
+    if page.is_file() and _GENERATOR in page.read_bytes()[:2000]:
+        return
+    for name in names:
+        if (folder / name).exists():
+            raise GnomonError(
+                f"{folder / name}: expected another folder, not to overwrite this file"
+            )

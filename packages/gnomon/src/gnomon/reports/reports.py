@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gnomon.scores
-from gnomon.errors import GnomonError, check_resamples, either, listed
-from gnomon.files import try_folder, write_atomically
+from gnomon.errors import check_resamples, listed
+from gnomon.reports.page import try_place
 from gnomon.scores.reading import Scores, table_of
 
-if TYPE_CHECKING:
-    from gnomon.reports.page import Report
-
 _Place = str | os.PathLike[str]
-#: What a page of Gnomon has in its head.
-_GENERATOR = b'<meta name="generator" content="Gnomon">'
 
 
 def report(
@@ -109,52 +103,7 @@ def report(
     if normalize is not None:
         table = gnomon.scores.normalize(table, normalize)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "seed": seed}
-    return write_page(scores_report(table, name, pair=pair, by=by, **how), place, also)
-
-
-def try_place(out: _Place) -> None:
-    """See that a report can be written to a place, and leave nothing there.
-
-    Raises GnomonError or OSError, as writing it there would.
-
-    Examples
-    --------
-    >>> try_place("no-such-folder/report.html")
-    Traceback (most recent call last):
-    gnomon.errors.GnomonError: no-such-folder: expected a folder to write to; there is none
-    """
-    place = Path(out)
-    alone = place.suffix.lower() in (".html", ".md")
-    if not alone and not place.is_dir() and place.suffix[1:].isalpha():  # and no version
-        also = either("also=['pdf']", "--also pdf")
-        raise GnomonError(
-            f"{place}: expected a folder, or a name that ends in .html or .md; {also} writes each "
-            "figure as PDF too"
-        )
-    page = place if alone else place / "report.html"
-    if page.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(page))
-    if not alone and page.exists():
-        refuse_foreign(place, ["report.html"])
-    if not alone:
-        for folder in (place, place / "figures", place / "tables"):
-            try_folder(folder)
-    elif place.parent.is_dir():
-        try_folder(place.parent)
-    else:
-        raise GnomonError(f"{place.parent}: expected a folder to write to; there is none")
-
-
-def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
-    """Raise GnomonError if files of a report would overwrite others than an earlier report's."""
-    page = folder / "report.html"
-    if page.is_file() and _GENERATOR in page.read_bytes()[:2000]:
-        return
-    for name in names:
-        if (folder / name).exists():
-            raise GnomonError(
-                f"{folder / name}: expected another folder, not to overwrite this file"
-            )
+    return scores_report(table, name, pair=pair, by=by, **how).save(place, also=also)
 
 
 def name_of(source: object) -> str:
@@ -171,25 +120,3 @@ def name_of(source: object) -> str:
     if len(paths) > 1 and len(folders) == 1 and paths[0].parent.name not in ("", ".."):
         return paths[0].parent.name
     return listed([path.name for path in paths], 3)
-
-
-def write_page(page: Report, out: _Place, also: Sequence[str] = ()) -> Path:
-    """Write a page into a folder, alone, or as Markdown, and return its path.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> from gnomon.reports import Report
-    >>> write_page(Report("Scores", "", (), ()), folder).name
-    'report.html'
-    """
-    place = Path(out)
-    if place.suffix.lower() == ".md":
-        from gnomon.reports.markdown import report_markdown
-
-        write_atomically(place, report_markdown(page).encode())
-        return place
-    if place.suffix.lower() == ".html":
-        return page.save_alone(place)
-    return page.save(place, also=also)

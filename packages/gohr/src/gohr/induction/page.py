@@ -12,7 +12,7 @@ from gnomon.errors import counted
 from gnomon.plot import Dot, Figure, Panel, draw_dots, frame
 from gnomon.plot.style import FULL_WIDTH
 from gnomon.ranking import Ranking
-from gnomon.reports import Answer, Report, Section, Table, try_place, write_page
+from gnomon.reports import Answer, Report, Section, Table, try_place
 from gohr.induction.outcomes import EVERY, Induction, Loss, Solved
 
 _ROW = 0.3
@@ -27,7 +27,7 @@ def write_induction(found: Induction, out: str | Path) -> Path:
         There is nothing to show, or no such folder.
     """
     try_place(out)
-    return write_page(induction_report(found), out)
+    return induction_report(found).save(out)
 
 
 def induction_report(found: Induction) -> Report:

@@ -12,7 +12,7 @@ import numpy as np
 from gnomon import __version__
 from gnomon.errors import counted, joined
 from gnomon.plot.style import default_settings
-from gnomon.reports import Answer, Report, Section, Table, try_place, write_page
+from gnomon.reports import Answer, Report, Section, Table, try_place
 from gnomon.tables import p_value, percent
 from gohr.experiments import Run
 from gohr.experiments.config import ExperimentConfig
@@ -93,7 +93,7 @@ def report(
     try_place(place)
     findings = findings_of(folder, seed=seed, level=level, baseline=baseline)
     with default_settings():
-        return write_page(report_of(findings), place, also)
+        return report_of(findings).save(place, also=also)
 
 
 def report_of(findings: Findings) -> Report:

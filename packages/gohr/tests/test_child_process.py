@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import subprocess
 import sys
 import time
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from gnomon.errors import GnomonError
-from gohr.child_process import ChildProcess, LineProcess, ProcessFailure, run_limited
+from gohr.child_process import LineProcess, ProcessFailure, end_group, how_it_ended, run_limited
 
 #: Starts a process of its own, tells its number, and waits for ever.
 WITH_A_CHILD = """
@@ -37,29 +38,18 @@ def is_gone(pid):
     return False
 
 
-def test_a_child_ends_with_its_input():
-    child = ChildProcess(python("import sys; sys.stdin.read(); sys.exit(3)"))
-    assert child.how_it_ended == ""
-    child.stop(grace_s=30)
-    assert child.how_it_ended == "status 3"
-    child.close()
-
-
 def test_a_child_that_does_not_end_is_killed_with_what_it_started():
-    child = ChildProcess(python(WITH_A_CHILD), output="pipe")
-    grandchild = int(child.output.readline())
-    child.stop(grace_s=0.2)
-    assert child.how_it_ended == "signal 9"
+    child = subprocess.Popen(
+        python(WITH_A_CHILD),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    with child:
+        grandchild = int(child.stdout.readline())
+        end_group(child, grace_s=0.2)
+    assert how_it_ended(child) == "signal 9"
     assert is_gone(grandchild)
-    child.close()
-
-
-def test_a_child_cannot_be_sent_a_signal_by_the_terminal():
-    child = ChildProcess(python("import os; print(os.getpgrp())"), output="file")
-    assert child.wait(30)
-    assert int(child.said()) == child.pid != os.getpgrp()
-    child.stop()
-    child.close()
 
 
 def test_what_talks_in_lines_is_ended_with_what_it_started():

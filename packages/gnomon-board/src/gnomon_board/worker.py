@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -31,7 +32,7 @@ from gnomon_board.hidden import close_unfinished, queue_played
 from gnomon_board.schema import Submission, VerifiedTrial
 from gnomon_board.settings import Settings
 from gnomon_board.submissions import find_submission, set_state
-from gohr.child_process import ChildProcess, ProcessFailure, end_of_input
+from gohr.child_process import ProcessFailure, end_group, end_of_input, how_it_ended
 
 _log = logging.getLogger("gnomon.worker")
 #: Log of the supervisor, which is part of the server.
@@ -196,16 +197,19 @@ class WorkerSupervisor:
     def _keep(self) -> None:
         while not self.stopped.is_set():
             name = new_worker_name()
-            child = ChildProcess([sys.executable, "-m", __name__, name])
-            child.send(self.settings.to_json().encode() + b"\n")
+            words = [sys.executable, "-m", __name__, name]
+            child = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)
+            assert child.stdin is not None
+            with suppress(BrokenPipeError):
+                child.stdin.write(self.settings.to_json().encode() + b"\n")
+                child.stdin.flush()
             _server_log.info("worker %s: process %d", name, child.pid)
-            while not child.how_it_ended and not self.stopped.wait(0.2):
+            while child.poll() is None and not self.stopped.wait(0.2):
                 pass
-            child.stop(_GRACE_S)
-            child.close()
+            end_group(child, _GRACE_S)
             if self.stopped.is_set():
                 return
-            how = child.how_it_ended
+            how = how_it_ended(child)
             _server_log.warning("worker %s died (%s); another one takes its place", name, how)
             most = self.settings.max_job_attempts
             with suppress(Exception):  # then the lease expires

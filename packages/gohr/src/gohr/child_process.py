@@ -1,8 +1,8 @@
 """Child processes under limits: started in a process group of their own, and ended as a group.
 
-Three interfaces: :class:`ChildProcess` runs a program alongside this one until it is stopped,
-:class:`LineProcess` talks with a program in lines, and :func:`run_limited` lets a module answer one
-request under limits on time, memory and output.
+A group of its own keeps Ctrl-C of a terminal from a child, and lets it be ended with all that it
+started. :class:`LineProcess` talks with a program in lines; :func:`run_limited` lets a module
+answer one request under limits on time and memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, Literal, final
+from typing import IO, Any, final
 
 from gnomon.errors import GnomonError, visible
 
@@ -29,8 +29,6 @@ from gnomon.errors import GnomonError, visible
 _LINE_LIMIT = 65_536
 #: Seconds that a program which is talked with has to end once its input is closed.
 _GRACE_S = 1.0
-#: Most bytes of an answer to a request.
-_LARGEST_ANSWER = 256 << 20
 #: Environment variables passed to a limited process; the others may hold secrets.
 _KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "PYTHONPATH", "NUMBA_CACHE_DIR", "VIRTUAL_ENV")
 
@@ -39,145 +37,48 @@ class ProcessFailure(Exception):  # noqa: N818 - the process failed, its input m
     """A child that did not answer: it ran out of time or memory, or was killed."""
 
 
-@final
-class ChildProcess:
-    r"""A program that runs alongside this one, with a pipe to its standard input.
-
-    It leads a process group, so that Ctrl-C in a terminal does not reach it and that it can be
-    ended with all that it started. If this process dies, the child reads end-of-file from its
-    input.
+def end_group(child: subprocess.Popen[bytes], grace_s: float = 0.0) -> None:
+    """End a child that leads a process group, with all that it started.
 
     Parameters
     ----------
-    words : sequence of str
-        The program and its arguments.
-    environment : mapping of str to str, optional
-        All of its environment variables; by default those of this process.
-    output : {"inherited", "pipe", "file"}
-        Where its standard output goes: to that of this process, or into :attr:`output`, a pipe or a
-        temporary file. Unless it is inherited, standard error goes to a temporary file of its own.
-
-    Raises
-    ------
-    OSError
-        If it cannot be started.
+    child : subprocess.Popen
+        Started with ``start_new_session=True`` and a pipe as its standard input, which is closed.
+    grace_s : float
+        Seconds that it has to end by itself before the group is killed.
 
     Examples
     --------
-    >>> import sys
-    >>> child = ChildProcess([sys.executable, "-c", "print(input()[::-1])"], output="file")
-    >>> child.send(b"olleh")
-    >>> child.stop(grace_s=30)
-    >>> child.how_it_ended, child.said()
-    ('status 0', b'hello\n')
-    >>> child.close()
+    >>> import subprocess, sys
+    >>> words = [sys.executable, "-c", "import sys; sys.stdin.read(); sys.exit(3)"]
+    >>> child = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)
+    >>> end_group(child, grace_s=30)
+    >>> how_it_ended(child)
+    'status 3'
     """
+    if child.stdin is not None:
+        with contextlib.suppress(OSError):
+            child.stdin.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(grace_s)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
 
-    def __init__(
-        self,
-        words: Sequence[str],
-        *,
-        environment: Mapping[str, str] | None = None,
-        output: Literal["inherited", "pipe", "file"] = "inherited",
-    ) -> None:
-        kept = output != "inherited"
-        self._errors = tempfile.TemporaryFile() if kept else None  # noqa: SIM115 - close() ends it
-        file: IO[bytes] | None = None
-        if output == "file":
-            file = tempfile.TemporaryFile()  # noqa: SIM115 - outlives this function; close() ends it
-        self._output = file
-        try:
-            self._process = subprocess.Popen(
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE if output == "pipe" else file,
-                stderr=self._errors,
-                env=environment,
-                start_new_session=True,
-            )
-        except BaseException:
-            self.close()
-            raise
-        assert self._process.stdin is not None
-        self.input: IO[bytes] = self._process.stdin
-        self._output = self._process.stdout or file
 
-    @property
-    def pid(self) -> int:
-        """The number of the process, and of its group."""
-        return self._process.pid
-
-    @property
-    def output(self) -> IO[bytes]:
-        """Its standard output, as a pipe or a file."""
-        if self._output is None:
-            raise ValueError("expected a child whose output is kept")
-        return self._output
-
-    @property
-    def how_it_ended(self) -> str:
-        """Its signal or its exit status, in words; empty while it runs."""
-        status = self._process.poll()
-        if status is None:
-            return ""
-        return f"signal {-status}" if status < 0 else f"status {status}"
-
-    def give_way(self) -> None:
-        """Lower its scheduling priority by five steps, so that it delays this process less."""
-        with contextlib.suppress(OSError):  # it has ended
-            niceness = min(os.getpriority(os.PRIO_PROCESS, 0) + 5, 19)
-            os.setpriority(os.PRIO_PROCESS, self.pid, niceness)
-
-    def send(self, data: bytes) -> None:
-        """Write to its standard input; ignored if the program has ended."""
-        with contextlib.suppress(BrokenPipeError):
-            self.input.write(data)
-            self.input.flush()
-
-    def wait(self, timeout_s: float) -> bool:
-        """Wait until it ends, for so long at most; return whether it has ended."""
-        try:
-            self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-
-    def stop(self, grace_s: float = 0.0) -> None:
-        """Close its input, wait up to that many seconds for it to end, and kill its group."""
-        if grace_s > 0:
-            with contextlib.suppress(OSError):
-                self.input.close()
-            self.wait(grace_s)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-
-    def said(self, most: int = _LARGEST_ANSWER) -> bytes:
-        """Return its output file, up to a number of bytes."""
-        self.output.seek(0)
-        return self.output.read(most)
-
-    def last_errors(self, most: int = 4000) -> str:
-        """Return the end of its standard error, if that is kept."""
-        if self._errors is None:
-            return ""
-        self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(self._errors.tell() - most, 0))
-        return self._errors.read().decode(errors="replace").strip()
-
-    def close(self) -> None:
-        """Close the files and pipes of a process that has ended."""
-        for file in (getattr(self, "input", None), self._output, self._errors):
-            if file is not None:
-                with contextlib.suppress(OSError):
-                    file.close()
+def how_it_ended(child: subprocess.Popen[bytes]) -> str:
+    """Return the signal or the exit status of a child, in words; empty while it runs."""
+    status = child.poll()
+    if status is None:
+        return ""
+    return f"signal {-status}" if status < 0 else f"status {status}"
 
 
 @final
 class LineProcess:
     """A program that is talked with in lines, and cannot hang its caller.
 
-    It is stopped when this object goes.
+    It is stopped when this object is no longer used.
 
     Parameters
     ----------
@@ -214,17 +115,27 @@ class LineProcess:
     ) -> None:
         self._name, self._label = shlex.join(words), label
         self._timeout_s = timeout_s
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - _stop_talking() closes it
         try:
-            self._child = ChildProcess(
-                words, environment={**os.environ, **variables}, output="pipe"
+            self._child = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env={**os.environ, **variables},
+                start_new_session=True,
             )
         except OSError as error:
+            self._errors.close()
             reason = error.strerror or str(error)
             raise GnomonError(f"{label}: cannot start {self._name}: {reason}") from None
-        for pipe in (self._child.input, self._child.output):
-            os.set_blocking(pipe.fileno(), False)
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
+        for pipe in (self._input, self._output):
+            os.set_blocking(pipe, False)
         self._received, self._to_send = b"", b""
-        weakref.finalize(self, _stop_talking, self._child)
+        weakref.finalize(self, _stop_talking, self._child, self._errors)
 
     def write(self, lines: Sequence[str]) -> None:
         """Send lines; what the program does not take yet is sent while :meth:`read` waits."""
@@ -235,17 +146,20 @@ class LineProcess:
         """Return the next line, without its end."""
         until = time.monotonic() + self._timeout_s
         while b"\n" not in self._received and len(self._received) < _LINE_LIMIT:
-            waits = [self._child.input] if self._to_send else []
+            waits = [self._input] if self._to_send else []
             left = max(until - time.monotonic(), 0.0)
-            readable, writable, _ = select.select([self._child.output], waits, [], left)
+            readable, writable, _ = select.select([self._output], waits, [], left)
             if writable:
                 self._send()
             if readable:
-                found = os.read(self._child.output.fileno(), _LINE_LIMIT)
+                found = os.read(self._output, _LINE_LIMIT)
                 if not found:
-                    ended = self._child.wait(_GRACE_S)
-                    how = f"ended with {self._child.how_it_ended}" if ended else "closed its output"
-                    raise self._failed(f"it {how}")
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        self._child.wait(_GRACE_S)
+                    ended = how_it_ended(self._child)
+                    raise self._failed(
+                        f"it ended with {ended}" if ended else "it closed its output"
+                    )
                 self._received += found
             elif left == 0.0:
                 raise self._failed(f"found none within {self._timeout_s:g} s")
@@ -256,7 +170,7 @@ class LineProcess:
         """Send as much as the program takes at once; nothing if it has ended."""
         try:
             while self._to_send:
-                n_sent = os.write(self._child.input.fileno(), self._to_send)
+                n_sent = os.write(self._input, self._to_send)
                 self._to_send = self._to_send[n_sent:]
         except BlockingIOError:
             pass
@@ -265,15 +179,24 @@ class LineProcess:
 
     def _failed(self, what: str) -> GnomonError:
         """Return the error of a program that did not answer, with the end of its errors."""
-        words = self._child.last_errors(500)
+        words = _end_of(self._errors, 500)
         said = f"; its standard error ends: {words}" if words else ""
         return GnomonError(f"{self._label}: expected a line of {self._name}, {what}{said}")
 
 
-def _stop_talking(child: ChildProcess) -> None:
+def _stop_talking(child: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
     """Close the input of a program, wait briefly for it to end, and kill any processes left."""
-    child.stop(_GRACE_S)
-    child.close()
+    end_group(child, _GRACE_S)
+    errors.close()
+    if child.stdout is not None:
+        child.stdout.close()
+
+
+def _end_of(file: IO[bytes], most: int) -> str:
+    """Return the end of a file of text, of a number of bytes at most."""
+    file.seek(0, os.SEEK_END)
+    file.seek(max(file.tell() - most, 0))
+    return file.read().decode(errors="replace").strip()
 
 
 def run_limited(
@@ -316,29 +239,41 @@ def run_limited(
         With the reason on one line.
     """
     words = [sys.executable, "-m", module, str(timeout_s), str(memory_mb)]
-    child = ChildProcess(words, environment=_limited_environment(), output="file")
-    try:
-        child.give_way()
-        # The pipe stays open: if this process dies, the pipe closes and the child exits.
-        child.send(json.dumps(request).encode() + b"\n")
-        left = timeout_s
-        while not child.wait(min(tick_s, left)):
-            left -= tick_s
-            tick()
-            if left <= 0:
-                raise ProcessFailure(f"it took longer than {timeout_s:g} s")
-        return _answer(child)
-    finally:
-        child.stop()
-        child.close()
-
-
-def _answer(child: ChildProcess) -> dict[str, Any]:
-    """Return the answer of a child that has ended."""
-    ended = child.how_it_ended
-    if ended == "status 0":
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        child = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=errors,
+            env=_limited_environment(),
+            start_new_session=True,
+        )
+        assert child.stdin is not None
         try:
-            answer = json.loads(child.said())
+            # The pipe stays open: if this process dies, the pipe closes and the child exits.
+            with contextlib.suppress(BrokenPipeError):
+                child.stdin.write(json.dumps(request).encode() + b"\n")
+                child.stdin.flush()
+            left = timeout_s
+            while not how_it_ended(child):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(min(tick_s, left))
+                    break
+                left -= tick_s
+                tick()
+                if left <= 0:
+                    raise ProcessFailure(f"it took longer than {timeout_s:g} s")
+            return _answer(how_it_ended(child), output, errors)
+        finally:
+            end_group(child)
+
+
+def _answer(ended: str, output: IO[bytes], errors: IO[bytes]) -> dict[str, Any]:
+    """Return the answer of a child that has ended."""
+    if ended == "status 0":
+        output.seek(0)
+        try:
+            answer = json.load(output)
         except ValueError:
             answer = None
         if isinstance(answer, dict):
@@ -347,7 +282,7 @@ def _answer(child: ChildProcess) -> dict[str, Any]:
     if ended.startswith("signal"):
         raise ProcessFailure(f"it was ended by {ended}")
     # Its last message may quote a file of unknown origin.
-    lines = [visible(line, kept="") for line in child.last_errors().splitlines()] or [""]
+    lines = [visible(line, kept="") for line in _end_of(errors, 4000).splitlines()] or [""]
     if "MemoryError" in lines[-1] or any("memory allocation" in line for line in lines):
         raise ProcessFailure("it ran out of memory")
     raise ProcessFailure(f"it ended with {ended}: {lines[-1][:200]}")
@@ -369,6 +304,8 @@ def answer_one_request(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> No
         Takes the request and returns the answer; a GnomonError that it raises is a refusal.
     """
     timeout_s, memory_mb = float(sys.argv[1]), int(sys.argv[2])
+    with contextlib.suppress(OSError):
+        os.nice(5)  # so that it delays this machine's other work less
     _limit(resource.RLIMIT_AS, memory_mb << 20)
     _limit(resource.RLIMIT_CPU, int(timeout_s) + 1)
     _limit(resource.RLIMIT_FSIZE, memory_mb << 20)

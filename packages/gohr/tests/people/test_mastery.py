@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import gohr
-from gohr.learners import chance_of_success
-from gohr.people import attempts_to_master, likelihood_ratios, mastery_ecdf
+from gohr.people import attempts_to_master, mastery_ecdf
 
 
 def by_hand(accepted: list[bool], target: int) -> float:
@@ -53,21 +51,6 @@ def test_the_distribution_counts_all_players(values):
 def test_who_stops_early_counts_as_long_as_played():
     d = mastery_ecdf([5, math.inf, 20, 30], [9, 10, 99, 99]).cdf
     assert d.evaluate([5, 10, 20, 30]).tolist() == pytest.approx([1 / 4, 1 / 4, 5 / 8, 1])
-
-
-def test_the_likelihood_ratio_is_that_of_knowing_and_not_knowing():
-    """Against the chances of both players, on boards where some pieces cannot be moved."""
-    rng = np.random.default_rng(3)
-    rule = gohr.load_rule("topmost-to-bucket-0")
-    player = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    log = gohr.play(gohr.draw_boards(4, rng=rng), player, rule)
-    ratios = likelihood_ratios(rule, log)
-    good = log.outcomes == 0
-    assert (ratios[good] >= 4).all()
-    assert (ratios[log.outcomes == 7] == 0).all()
-    # One bucket is right for each piece that can be moved, of N pieces.
-    possible = 1 / chance_of_success(rule, log)
-    np.testing.assert_allclose(ratios[good], possible[good])
 
 
 def test_what_is_refused():

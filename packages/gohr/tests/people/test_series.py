@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gohr.game import BoardSpec
-from gohr.people import Game, PlayError, PlaySession, PointsPlan, SeriesPlan, SeriesTerms
+from gohr.people import Game, PlayError, PlaySession, SeriesPlan, SeriesTerms
 from recorded_episodes import VECTORS, records
 
 #: Colour decides the bucket.
@@ -109,6 +109,7 @@ def test_points_are_those_of_the_reference():
     if not path.is_file():
         pytest.skip("the recorded transcripts are not beside the repository")
     for record in records(path):
-        plan = PointsPlan(least=record["min_points"], most=record["max_points"], slope=record["b"])
+        points = {"least": record["min_points"], "most": record["max_points"], "slope": record["b"]}
+        plan = SeriesTerms(points=points).points
         for errors, _, rounded in record["errors_raw_rounded"]:
             assert plan.points(float(errors)) == rounded

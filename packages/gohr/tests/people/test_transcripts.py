@@ -8,17 +8,17 @@ import pytest
 import gnomon as gn
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gohr.experiments import score_trial
+from gohr.learners import chance_of_success
 from gohr.people import (
     Game,
     PlayedGame,
     PlaySession,
     attempts_to_master,
-    boards_text,
     read_transcripts,
     score_series,
     transcript_text,
 )
-from gohr.rules import load_rule_text
+from gohr.rules import load_rule, load_rule_text
 
 TRANSCRIPT = (
     "playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,"
@@ -123,14 +123,14 @@ GAMES = [
 
 def test_the_reader_of_the_reference_transcripts_finds_the_same_scores(tmp_path):
     path = tmp_path / "transcript.csv"
-    path.write_text(transcript_text(GAMES))
+    path.write_text(transcript_text(GAMES)[0])
     for game, read in zip(GAMES, read_transcripts(path), strict=True):
         assert score_trial(read.log, "tce") == score_trial(game.session.log(), "tce")
 
 
 def test_it_is_scored_for_mastery_as_series_of_people(tmp_path):
-    (tmp_path / "transcript.csv").write_text(transcript_text(GAMES))
-    (tmp_path / "boards.csv").write_text(boards_text(GAMES))
+    for name, text in zip(("transcript", "boards"), transcript_text(GAMES), strict=True):
+        (tmp_path / f"{name}.csv").write_text(text)
     series = read_transcripts(tmp_path)
     found = score_series(series, target_streak=2)
     for game, one in zip(GAMES, series, strict=True):
@@ -143,8 +143,24 @@ def test_it_is_scored_for_mastery_as_series_of_people(tmp_path):
     assert np.isfinite(score_series(series, "skill").to_polars()["score"].to_numpy()).all()
 
 
+def test_a_likelihood_ratio_is_that_of_knowing_and_not_knowing(tmp_path):
+    """One bucket is right for each of the N pieces that can be moved: 4 times for one success."""
+    rule = "topmost-to-bucket-0"
+    game = played("p1", rule, 4)
+    for name, text in zip(("transcript", "boards"), transcript_text([game]), strict=True):
+        (tmp_path / f"{name}.csv").write_text(text)
+    log = game.session.log()
+    possible = 1 / chance_of_success(load_rule(rule), log)
+    good, series = log.outcomes == 0, read_transcripts(tmp_path)
+    assert (possible[good] >= 4).all()
+    for target_r in (4.0, 30.0, 300.0):
+        expected = attempts_to_master(good, target=None, ratios=possible, target_r=target_r)
+        found = score_series(series, target_r=target_r).runs("p1", rule)
+        assert found.tolist() == [expected], target_r
+
+
 def test_every_attempt_is_a_line_with_its_time_and_place():
-    lines = transcript_text(GAMES[:1]).splitlines()
+    lines = transcript_text(GAMES[:1])[0].splitlines()
     session = GAMES[0].session
     assert len(lines) == 1 + len(session.attempts)
     header, first = lines[0].removeprefix("#").split(","), lines[1].split(",")
@@ -161,13 +177,13 @@ def test_attempts_on_empty_cells_leave_no_line():
     taken = {piece["cell"] for piece in session.view().pieces}
     session.attempt(min(set(range(1, 37)) - taken), 0)
     session.attempt(min(taken), 0)
-    text = transcript_text([PlayedGame("p", "", 0, "clockwise", session)])
+    text, _ = transcript_text([PlayedGame("p", "", 0, "clockwise", session)])
     assert len(text.splitlines()) == 2
     assert text.splitlines()[1].split(",")[6] == "0"
 
 
 def test_a_line_of_the_boards_is_a_piece_as_it_was_dealt():
-    rows = [line.split(",") for line in boards_text(GAMES[:1]).splitlines()[1:]]
+    rows = [line.split(",") for line in transcript_text(GAMES[:1])[1].splitlines()[1:]]
     dealt = [p for e in range(3) for p in GAMES[0].session.board(e).pieces]
     assert [(int(row[2]), int(row[3]), int(row[4]), row[7]) for row in rows] == [
         (piece.id, piece.y, piece.x, f"{piece.color}_{piece.shape}") for piece in dealt

@@ -27,14 +27,7 @@ from gnomon_board.studies.play import rebuild_game
 from gnomon_board.studies.store import study_named
 from gohr import BoardSpec, ExperimentConfig, Run, TrialLog
 from gohr.experiments import LearnerEntry, RecordedTrial, RuleEntry, write_recorded_run
-from gohr.people import (
-    OUTCOME_WORDS,
-    Attempt,
-    ClientTimes,
-    PlayedGame,
-    boards_text,
-    transcript_text,
-)
+from gohr.people import OUTCOME_WORDS, Attempt, ClientTimes, PlayedGame, transcript_text
 
 _GUARDED = "an apostrophe stands before text that a spreadsheet takes for a formula"
 #: The columns of each table, with their meanings.
@@ -129,13 +122,14 @@ def write_study(
     }
     if identifiers:
         tables["identifiers"] = _identifiers(session, study)
+    transcript, boards = transcript_text(games)
     rules = _rules(StudyPlan.from_record(study.plan), games)
     meanings = ((table, *column) for table in tables for column in TABLES[table].items())
     files = {f"{name}.csv": _csv_text(TABLES[name], rows) for name, rows in tables.items()}
     files |= {
         "codebook.csv": _csv_text(("table", "column", "meaning"), meanings),
-        f"{study.name}-transcript.csv": transcript_text(games),
-        f"{study.name}-boards.csv": boards_text(games),
+        f"{study.name}-transcript.csv": transcript,
+        f"{study.name}-boards.csv": boards,
         "study_plan.json": json.dumps(study.plan, indent=1, ensure_ascii=False) + "\n",
         **{f"rules/{name}.txt": text for name, text in rules.items()},
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.files import parse_toml, read_text
@@ -19,7 +19,7 @@ from gnomon_board.studies.languages import Language
 from gohr import available_rules
 from gohr.errors import ConfigError
 from gohr.game import read_board_file
-from gohr.people import BoardPlan, Part, SeriesPlan
+from gohr.people import BoardPlan, SeriesPlan
 from gohr.rules import load_rule_text, resolve_rule
 
 
@@ -29,6 +29,12 @@ class AnswerError(GnomonError):
     def __init__(self, asked: Question, message: str) -> None:
         self.question = asked.name
         super().__init__(f"{asked.title}: {message}")
+
+
+class Part(BaseModel):
+    """A part of a plan; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Question(Part):

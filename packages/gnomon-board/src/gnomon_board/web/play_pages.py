@@ -20,7 +20,7 @@ from gnomon_board.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSessi
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.templating import html_response
 from gohr.game.outcomes import CLEARED
-from gohr.people import TARGET_STREAK, ClientTimes, PlaySession, PlayView, attempts_to_master
+from gohr.people import ClientTimes, PlaySession, PlayView
 
 router = APIRouter(tags=["play"])
 
@@ -235,16 +235,14 @@ def _result(session: Session, game: StoredGame) -> ResultRecord:
     if played.state != "ended":
         raise Conflict("expected a game that is over; this one is in progress")
     points = played.view().points
-    streak = played.game.terms.mastery or TARGET_STREAK
-    mastered = attempts_to_master(played.successes, target=streak)
     return ResultRecord(
         rule=played.game.rule_name,
         errors=played.errors_by_board()[: played.n_played],
         attempts=len(played.attempts),
         moves=sum(played.successes),
         cleared=int((played.log().finish == CLEARED).sum()),
-        streak=streak,
-        mastered_after=int(mastered) if mastered < float("inf") else None,
+        streak=played.target_streak,
+        mastered_after=played.mastered_after,
         points=None if points is None else points["total"],
     )
 

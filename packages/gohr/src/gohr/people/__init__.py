@@ -2,8 +2,8 @@
 
 :func:`read_transcripts` reads the transcripts that a study exports into series, each the trial of a
 person on a rule; :func:`score_series` makes a table of scores of them. :func:`attempts_to_master`
-returns m*, the attempts before mastery, by a streak of successes or by the likelihood ratio of
-:func:`likelihood_ratios`; :func:`mastery_ecdf` estimates how many people have mastered a rule after
+returns m*, the attempts before mastery, by a streak of successes or by a likelihood ratio;
+:func:`mastery_ecdf` estimates how many people have mastered a rule after
 a number of attempts.
 
 Examples

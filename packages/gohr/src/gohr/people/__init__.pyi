@@ -1,11 +1,7 @@
-from .mastery import TARGET_STREAK as TARGET_STREAK
 from .mastery import attempts_to_master as attempts_to_master
-from .mastery import likelihood_ratios as likelihood_ratios
 from .mastery import mastery_ecdf as mastery_ecdf
 from .series import BoardPlan as BoardPlan
 from .series import Game as Game
-from .series import Part as Part
-from .series import PointsPlan as PointsPlan
 from .series import SeriesPlan as SeriesPlan
 from .series import SeriesTerms as SeriesTerms
 from .session import END_WORDS as END_WORDS
@@ -16,8 +12,6 @@ from .session import PlayError as PlayError
 from .session import PlaySession as PlaySession
 from .session import PlayView as PlayView
 from .transcripts import PlayedGame as PlayedGame
-from .transcripts import PlayedSeries as PlayedSeries
-from .transcripts import boards_text as boards_text
 from .transcripts import read_transcripts as read_transcripts
 from .transcripts import score_series as score_series
 from .transcripts import transcript_text as transcript_text
@@ -25,23 +19,17 @@ from .transcripts import transcript_text as transcript_text
 __all__ = [
     "END_WORDS",
     "OUTCOME_WORDS",
-    "TARGET_STREAK",
     "Attempt",
     "BoardPlan",
     "ClientTimes",
     "Game",
-    "Part",
     "PlayError",
     "PlaySession",
     "PlayView",
     "PlayedGame",
-    "PlayedSeries",
-    "PointsPlan",
     "SeriesPlan",
     "SeriesTerms",
     "attempts_to_master",
-    "boards_text",
-    "likelihood_ratios",
     "mastery_ecdf",
     "read_transcripts",
     "score_series",

@@ -95,29 +95,8 @@ def likelihood_ratios(
 
     A player who knows the rule picks a movable piece and one of the buckets that accept it; a
     player who does not picks any piece and any bucket. The ratio of the two probabilities is
-    pieces / movable pieces times 4 / buckets that accept the piece.
-
-    Parameters
-    ----------
-    rule_set : RuleSet
-        The rule that the trial was played on.
-    log : TrialLog
-    board_spec : BoardSpec
-        Gives the palettes that the codes of the boards index.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (n_rows,)
-        At least 1, or 0 where the attempt cannot succeed.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> rule, rng = gohr.parse("(*,*,*,*,[0,2])"), np.random.default_rng(0)
-    >>> player = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play(gohr.draw_boards(2, rng=rng), player, rule)
-    >>> set(likelihood_ratios(rule, log).tolist())
-    {2.0}
+    pieces / movable pieces times 4 / buckets that accept the piece: at least 1, or 0 where the
+    attempt cannot succeed. Shape (n_rows,).
     """
     found = replay(log.boards, log.n_attempts, log.actions, rule_set, board_spec=board_spec)
     movable = found.n_accepting > 0

@@ -28,7 +28,7 @@ from gohr.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
-from gohr.people.mastery import attempts_to_master
+from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 from gohr.people.series import Game
 from gohr.playing import Replay, TrialInPlay, TrialLog, replay
 from gohr.rules.parser import parse
@@ -305,12 +305,20 @@ class PlaySession:
         return [attempt.accepted for attempt in self.attempts]
 
     @property
+    def target_streak(self) -> int:
+        """Number of successes in a row that count as mastery: the plan's, or ten."""
+        return self.game.terms.mastery or TARGET_STREAK
+
+    @property
+    def mastered_after(self) -> int | None:
+        """Attempts before the first such streak, which goes on across boards; None without one."""
+        found = attempts_to_master(self.successes, target=self.target_streak)
+        return int(found) if math.isfinite(found) else None
+
+    @property
     def is_mastered(self) -> bool:
-        """Whether a streak of successes, which goes on across boards, has ended the series."""
-        wanted = self.game.terms.mastery
-        if wanted is None:
-            return False
-        return math.isfinite(attempts_to_master(self.successes, target=wanted))
+        """Whether mastery has ended the series."""
+        return self.game.terms.mastery is not None and self.mastered_after is not None
 
     @property
     def end(self) -> BoardEnd:
@@ -504,7 +512,7 @@ class PlaySession:
             errors=sum(errors),
             moves=sum(good),
             streak=next((i for i, each in enumerate(reversed(good)) if not each), len(good)),
-            mastered=terms.mastery is None and math.isfinite(attempts_to_master(good)),
+            mastered=terms.mastery is None and self.mastered_after is not None,
             may=self.may,
             points=points,
         )

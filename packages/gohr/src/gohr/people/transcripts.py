@@ -41,6 +41,8 @@ _TRANSCRIPT = (
     "playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,reactionTime,"
     "objectType,objectId,y,x,bucketId,by,bx,code,objectCnt"
 )
+#: And that of a table of boards.
+_BOARDS = "playerId,episodeId,objectId,y,x,shape,color,objectType"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,22 +80,35 @@ class PlayedGame:
         return found
 
 
-def transcript_text(games: Iterable[PlayedGame]) -> str:
-    """Return the detailed transcript of games: a line an attempt, moments in UTC.
+def transcript_text(games: Iterable[PlayedGame]) -> tuple[str, str]:
+    r"""Return the detailed transcript of games, and the table of their boards.
 
-    The columns are those of the reference game server since version 8.031, so that people and
-    learners share one table; :func:`gnomon.read_scores` reads it.
+    The transcript has a line for each attempt, with moments in UTC; the table a line for each piece
+    as it was dealt, on boards with an attempt. The columns are those of the reference game server
+    since version 8.031, so that people and learners share one table; :func:`gnomon.read_scores`
+    reads it.
 
     Examples
     --------
     >>> from gohr.people import Game, PlaySession
     >>> session = PlaySession(Game("any", "(*,*,*,*,*)", seed=1))
     >>> _ = session.attempt(session.view().pieces[0]["cell"], 2)
-    >>> text = transcript_text([PlayedGame("pilot-0001", "a", 0, "anything-goes", session)])
-    >>> text.splitlines()[1].split(",")[:5]
-    ['pilot-0001', 'a', '0', 'anything-goes', '0']
+    >>> text, boards = transcript_text([PlayedGame("p1", "a", 0, "anything-goes", session)])
+    >>> text.splitlines()[1].split(",")[:5], boards.count("\n")
+    (['p1', 'a', '0', 'anything-goes', '0'], 10)
     """
-    return _table(_TRANSCRIPT, (row for game in games for row in _rows_of_attempts(game)))
+    games = list(games)
+    pieces = (
+        (
+            *(game.player, name, each.id, each.y, each.x),
+            *(each.shape, each.color, f"{each.color}_{each.shape}"),
+        )
+        for game in games
+        for episode, name in game.episode_names().items()
+        for each in game.session.board(episode).pieces
+    )
+    attempts = (row for game in games for row in _rows_of_attempts(game))
+    return _table(_TRANSCRIPT, attempts), _table(_BOARDS, pieces)
 
 
 def _rows_of_attempts(game: PlayedGame) -> Iterator[Sequence[Any]]:
@@ -111,30 +126,6 @@ def _rows_of_attempts(game: PlayedGame) -> Iterator[Sequence[Any]]:
                 *(f"{piece.color}_{piece.shape}", piece.id, piece.y, piece.x),
                 *(made.bucket, *BUCKET_PLACES[made.bucket], made.outcome, left),
             )
-
-
-def boards_text(games: Iterable[PlayedGame]) -> str:
-    r"""Return the boards of games before the first move, as the reference game server has them.
-
-    A line is a piece; a board on which nothing was tried has none.
-
-    Examples
-    --------
-    >>> boards_text([])
-    '#playerId,episodeId,objectId,y,x,shape,color,objectType\n'
-    """
-    return _table(
-        "playerId,episodeId,objectId,y,x,shape,color,objectType",
-        (
-            (
-                *(game.player, name, each.id, each.y, each.x),
-                *(each.shape, each.color, f"{each.color}_{each.shape}"),
-            )
-            for game in games
-            for episode, name in game.episode_names().items()
-            for each in game.session.board(episode).pieces
-        ),
-    )
 
 
 def _table(header: str, rows: Iterable[Sequence[Any]]) -> str:

@@ -227,7 +227,7 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
         "run": [f"{row.rule} {row.run}" if board.pooled else row.run for row in rows],
         "score": [row.errors for row in rows],
     }
-    return ScoreTable.from_frame(
+    return ScoreTable(
         columns,
         metric="tce",
         unit="errors",

@@ -136,7 +136,7 @@ def test_a_cluster_may_be_told_by_one_model_alone():
 
 def test_frames_and_arrays_take_units():
     frame = pl.DataFrame(ROWS)
-    assert ScoreTable.from_frame(frame, units="items", cluster="topic").units == "items"
+    assert ScoreTable(frame, units="items", cluster="topic").units == "items"
     assert ScoreTable.from_arrays({"a": [[1.0, 0.0]]}, units="items").item_scores.n_epochs == 1
 
 
@@ -153,7 +153,7 @@ def test_rows_are_looked_up_in_parts():
     columns = {"algorithm": ["b"] * n + ["a"] * n, "task": names * 2, "score": [1.0] * 2 * n}
     topic = [int(name[1:]) // 10 for name in names]
     about = {"units": "items", "cluster": "topic"}
-    table = ScoreTable.from_frame(columns | {"topic": topic * 2}, **about)
+    table = ScoreTable(columns | {"topic": topic * 2}, **about)
     scores = table.item_scores
     assert (scores.models, scores.items[:2], len(scores.clusters)) == (
         ("b", "a"),
@@ -165,4 +165,4 @@ def test_rows_are_looked_up_in_parts():
     assert not scores.matrix().flags.writeable
     assert table.select(algorithms=["a"]).rows.tolist("task")[-1] == names[-1]
     with pytest.raises(ScoreDataError, match=f"item '{names[-1]}', .* expected one cluster"):
-        ScoreTable.from_frame(columns | {"topic": [*topic, *topic[:-1], -1]}, **about)
+        ScoreTable(columns | {"topic": [*topic, *topic[:-1], -1]}, **about)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores import ScoreTable
+from gnomon.scores import ScoreTable, read_scores
 from strategies_scores import ragged_runs
 
 ROWS = [
@@ -147,7 +147,7 @@ def test_frames_of_other_libraries_give_the_same_table():
         pandas.DataFrame(ROWS),
         arrow.Table.from_pylist(ROWS),
     ):
-        found = ScoreTable.from_frame(frame).to_polars()
+        found = ScoreTable(frame).to_polars()
         assert found.equals(expected, null_equal=True)
     assert ScoreTable.from_records(ROWS).to_pandas()["run"].tolist() == [0, 1, 0, 0, 1]
 
@@ -157,10 +157,10 @@ def test_frames_with_other_names_are_read_by_theirs():
     columns = {"Name": ["a", "a"], "Game": ["t", "t"], "seed": [1, 2], "Return": [3.0, 4.0]}
     pandas = pytest.importorskip("pandas")
     for frame in (pl.DataFrame(columns), pl.LazyFrame(columns), pandas.DataFrame(columns), columns):
-        assert ScoreTable.from_frame(frame, columns=names).runs("a", "t").tolist() == [3, 4]
+        assert read_scores(frame, columns=names).runs("a", "t").tolist() == [3, 4]
     # A name that is taken already gives way, and one column may serve twice.
     taken = pl.DataFrame({**columns, "score": [0.0, 0.0], "suite": ["x", "y"]})
-    table = ScoreTable.from_frame(taken, columns=names | {"step": "seed"})
+    table = read_scores(taken, columns=names | {"step": "seed"})
     assert table.to_polars().columns == ["algorithm", "task", "run", "step", "score", "suite"]
     assert table.to_polars()["score"].to_list() == [3, 4]
 
@@ -168,23 +168,23 @@ def test_frames_with_other_names_are_read_by_theirs():
 def test_names_of_columns_that_are_not_there_are_told():
     frame = pl.DataFrame({"Name": ["a"], "task": "t", "run": [0], "score": [1.0]})
     with pytest.raises(ScoreDataError, match="no column 'name' to read as the algorithm; found Na"):
-        ScoreTable.from_frame(frame, columns={"algorithm": "name"})
+        read_scores(frame, columns={"algorithm": "name"})
     with pytest.raises(UnknownNameError, match="unknown column of scores to read one as 'Name'"):
-        ScoreTable.from_frame(frame, columns={"Name": "algorithm"})
+        read_scores(frame, columns={"Name": "algorithm"})
     with pytest.raises(ScoreDataError, match="missing column 'algorithm'; found Name, task, run"):
-        ScoreTable.from_frame(frame)
+        ScoreTable(frame)
     with pytest.raises(ScoreDataError, match="columns of one length, found algorithm 1, task 2"):
-        ScoreTable.from_frame({"algorithm": ["a"], "task": ["t", "u"]})
+        ScoreTable({"algorithm": ["a"], "task": ["t", "u"]})
     with pytest.raises(TypeError, match=r"a data frame, .* or one array .*; found list"):
-        ScoreTable.from_frame([1, 2])
+        ScoreTable([1, 2])
 
 
 def test_a_mapping_of_arrays_is_read_as_rliable_has_it():
     scores = {"a": np.array([[1.0, 2.0], [3.0, 4.0]]), "b": [[5, 6]]}
-    found = ScoreTable.from_frame(scores)
+    found = ScoreTable(scores)
     assert found.to_polars().equals(ScoreTable.from_arrays(scores).to_polars())
     with pytest.raises(ScoreDataError, match="column 'a' holds numbers: rows may be steps, runs"):
-        ScoreTable.from_frame({"a": [1.0, 2.0], "b": [5.0, 6.0]})
+        ScoreTable({"a": [1.0, 2.0], "b": [5.0, 6.0]})
 
 
 def test_arrays_of_three_axes_become_curves():
@@ -268,8 +268,8 @@ def test_a_key_that_comes_twice_is_found_whatever_the_labels(run):
         {"algorithm": ["a"] * 3, "task": ["t"] * 3, "run": run, "score": [1.0] * 3}
     )
     with pytest.raises(ScoreDataError, match=rf"rows 1 and 3, .*found .*run {run[0]} twice"):
-        ScoreTable.from_frame(frame)
-    assert len(ScoreTable.from_frame(frame[:2])) == 2
+        ScoreTable(frame)
+    assert len(ScoreTable(frame[:2])) == 2
 
 
 def test_tables_of_nothing():
@@ -290,10 +290,10 @@ def test_many_names_runs_and_steps_do_not_run_out_of_numbers():
          "score": np.ones(n)}
     )  # fmt: skip
     wide = frame.with_columns(other=pl.lit("x"))
-    assert len(ScoreTable.from_frame(wide)) == n
+    assert len(ScoreTable(wide)) == n
     twice = pl.concat([wide, wide[-1:]])
     with pytest.raises(ScoreDataError, match="rows 3000 and 3001"):
-        ScoreTable.from_frame(twice)
+        ScoreTable(twice)
 
 
 def test_texts_of_numpy_are_texts():

@@ -24,7 +24,7 @@ def clustered(sizes, correlation, rng):
 def mean_of(x, codes):
     rows = {"algorithm": ["a"] * x.size, "task": [f"q{i}" for i in range(x.size)]}
     rows |= {"score": x, "doc": [f"d{c}" for c in codes]}
-    return estimate(ScoreTable.from_frame(rows, units="items", cluster="doc"))[0]
+    return estimate(ScoreTable(rows, units="items", cluster="doc"))[0]
 
 
 def half_width(variance, df):

@@ -22,7 +22,7 @@ def looks(x, clusters=None, level=0.95):
     if clusters is not None:
         rows["doc"] = [*clusters] * 2
     cluster = None if clusters is None else "doc"
-    table = ScoreTable.from_frame(rows, units="items", cluster=cluster)
+    table = ScoreTable(rows, units="items", cluster=cluster)
     return compare(table, "a", "b", sequential="e", level=level)
 
 

@@ -83,7 +83,7 @@ def test_components_of_a_known_population_are_found():
         "score": scores.ravel(),
         "topic": np.tile([f"t{c}" for c in codes], s),
     }
-    table = ScoreTable.from_frame(rows, units="items", cluster="topic")
+    table = ScoreTable(rows, units="items", cluster="topic")
     (one,) = estimate(table)
     parts = np.array([1.0 * size / n, 4.0 / n, 9.0 / s / n])
     found = [one.from_clusters, one.from_items, one.from_epochs]

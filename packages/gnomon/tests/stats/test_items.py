@@ -87,7 +87,7 @@ def test_clusters_make_it_cluster_robust():
     topics = dict(scores.to_polars().select("task", "topic").iter_rows())
     rows = {"algorithm": ["d"] * 60, "task": scores.tasks, "score": 2.0 * difference}
     rows["topic"] = [topics[t] for t in scores.tasks]
-    (doubled,) = estimate(ScoreTable.from_frame(rows, units="items", cluster="topic"))
+    (doubled,) = estimate(ScoreTable(rows, units="items", cluster="topic"))
     assert one.method == "cluster_t"
     assert one.n_clusters == 8
     # The same clusters without the items that are added for scores between 0 and 1.
@@ -143,7 +143,7 @@ def test_missing_items_are_named_and_left_out_of_the_pair_alone():
     rows = scores.to_polars().filter(
         ~((pl.col("algorithm") == "b") & pl.col("task").is_in(["q3", "q9"]))
     )
-    less = ScoreTable.from_frame(rows, units="items")
+    less = ScoreTable(rows, units="items")
     with pytest.warns(DegenerateScoresWarning, match=r"b lacks 2 of 60 items \(q3, q9\)"):
         found = compare(less)
     assert [one.n_items for one in found] == [58, 60, 58]
@@ -259,7 +259,7 @@ def test_bad_input_is_told_with_its_remedy():
         compare(scores, "a", "b", by="topic", sequential="e")
     apart = scores.to_polars().filter((pl.col("algorithm") == "a") == (pl.col("topic") < "t4"))
     with pytest.raises(ScoreDataError, match="a and b share no item with a score"):
-        compare(ScoreTable.from_frame(apart, units="items"), "a", "b")
+        compare(ScoreTable(apart, units="items"), "a", "b")
     far = ScoreTable.from_arrays({"a": [[3.0, 10.0] * 20], "b": [[4.0, 5.0] * 20]}, units="items")
     with pytest.raises(ScoreDataError, match="expected scores between 0 and 1, found 3 to 10"):
         compare(far, "a", "b", sequential="e")
@@ -268,7 +268,7 @@ def test_bad_input_is_told_with_its_remedy():
 
 def test_one_cluster_is_no_sample():
     rows = table().to_polars().with_columns(pl.lit("one").alias("topic"))
-    scores = ScoreTable.from_frame(rows, units="items", cluster="topic")
+    scores = ScoreTable(rows, units="items", cluster="topic")
     with pytest.warns(
         DegenerateScoresWarning, match=r"1 cluster \(topic\), interval not estimable"
     ):
@@ -344,7 +344,7 @@ def test_what_is_detectable_is_neither_0_nor_beyond_the_scale(n):
 def test_a_pair_and_the_same_pair_among_all_have_one_answer():
     """Gaps take a path of their own, which gives the numbers of tables without the gaps."""
     scores = table(n=80, n_epochs=3)
-    for part in (scores, ScoreTable.from_frame(scores.to_polars()[5:], units="items")):
+    for part in (scores, ScoreTable(scores.to_polars()[5:], units="items")):
         for cluster in (None, "topic"):
             found = compare(part, cluster=cluster)
             for one in found:
@@ -365,7 +365,7 @@ def test_few_clusters_and_one_that_rules_are_named():
         )
     )
     with pytest.warns(DegenerateScoresWarning, match=r"2 clusters \(part\); intervals were valid"):
-        compare(ScoreTable.from_frame(rows, units="items"), "a", "b", cluster="part")
+        compare(ScoreTable(rows, units="items"), "a", "b", cluster="part")
     rows = (
         table()
         .to_polars()
@@ -374,7 +374,7 @@ def test_few_clusters_and_one_that_rules_are_named():
         )
     )
     with pytest.warns(DegenerateScoresWarning, match=r"one cluster \(part\) has 5\d % of the"):
-        compare(ScoreTable.from_frame(rows, units="items"), "a", "b", cluster="part")
+        compare(ScoreTable(rows, units="items"), "a", "b", cluster="part")
 
 
 def test_estimates_by_groups():
@@ -410,7 +410,7 @@ def test_a_model_without_scores_is_named_and_keeps_nobody_else_from_an_answer():
             pl.when(pl.col("algorithm") == "b").then(math.nan).otherwise("score").alias("score")
         )
     )
-    scores = ScoreTable.from_frame(rows, units="items")
+    scores = ScoreTable(rows, units="items")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
         found, pairs, ranks = estimate(scores), compare(scores), rank(scores)

@@ -8,7 +8,7 @@ In the order of the data:
   runs (a :class:`SummaryTable`). A format of your own is a :class:`Reader`, which reads of a
   :class:`Source` what a :class:`ReadRequest` describes.
 * A :class:`ScoreTable` has one row per algorithm, task and run. It is all that statistics, ranking
-  and distillation know; ``ScoreTable.from_frame`` makes one of a data frame or of arrays.
+  and distillation know; ``ScoreTable(frame)`` makes one of a data frame or of arrays.
 * A table of items (``units="items"``) holds an evaluation: an item is a task, an epoch of it a run.
   Its ``item_scores`` are arrays in one order of items, with their clusters.
 * A table with steps holds learning curves: :func:`at_common_step` takes one score of each run,

@@ -56,9 +56,10 @@ class ScoreTable:
     Parameters
     ----------
     rows : data frame, mapping or list of records
-        Scores with the columns ``algorithm``, ``task``, ``run`` and ``score``, or under usual other
-        names such as ``agent``, ``environment``, ``seed`` and ``return``; or one array (runs,
-        tasks) for each algorithm. As an attribute, the checked rows.
+        A frame of pandas, Polars or PyArrow, or a mapping from name to column, with the columns
+        ``algorithm``, ``task``, ``run`` and ``score``, or under usual other names such as
+        ``agent``, ``environment``, ``seed`` and ``return``, or wide, with a column for each task;
+        or one array (runs, tasks) for each algorithm. As an attribute, the checked rows.
     metric : str
         What a score is, for example ``"tce"``.
     unit : str, optional
@@ -88,6 +89,8 @@ class ScoreTable:
     >>> print(table)
     3 scores (tce, errors, lower is better): 2 algorithms, 1 task, 1 to 2 runs
     dqn: a single run per task, where others have up to 2
+    >>> ScoreTable({"model": ["dqn", "ppo"], "pong": [1, 2], "ant": [3, 4]}).runs("ppo", "ant")
+    array([4.])
     """
 
     rows: Rows
@@ -116,7 +119,7 @@ class ScoreTable:
     def __post_init__(self) -> None:
         given: Any = self.rows
         if not isinstance(given, Rows):
-            found = type(self).from_frame(given)
+            found = _read(given)
             own = {field.name: getattr(self, field.name) for field in fields(self)}
             for field in fields(self):
                 if field.name == "rows" or own[field.name] == field.default:
@@ -144,60 +147,8 @@ class ScoreTable:
         ScoreDataError
             A row cannot be read; the message names it.
         """
-        return cls.from_frame(rows_of_records(records), **about)
-
-    @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        columns: Mapping[str, str] | None = None,
-        where: Mapping[str, Any] | None = None,
-        within_run: str | None = None,
-        **about: Unpack[About],
-    ) -> ScoreTable:
-        """Build a table from a data frame, a mapping of columns, or an array for each algorithm.
-
-        It holds what :func:`gnomon.scores.read_scores` reads from a file with the same columns:
-        one row for each score, or wide, with a column for each task.
-
-        Parameters
-        ----------
-        frame : data frame or mapping
-            A frame of pandas, Polars or PyArrow, or a mapping from name to column. Or, as rliable
-            has them, a mapping from algorithm to an array (runs, tasks), which
-            :meth:`from_arrays` reads.
-        columns : mapping, optional
-            What columns are called in the frame: ``{"algorithm": "Name"}``.
-        where : mapping, optional
-            Attribute values that a row must have to be read.
-        within_run : {"mean"}, optional
-            Average several rows of one run, such as episodes; without it they are an error.
-        **about
-            As in :meth:`from_records`.
-
-        Raises
-        ------
-        ScoreDataError
-            A row cannot be read, or a column is not there; the message names it.
-        UnknownNameError
-            A score table has no column as named in `columns`.
-        TypeError
-            `frame` is none of these.
-
-        Examples
-        --------
-        >>> table = ScoreTable.from_frame({"model": ["dqn", "ppo"], "pong": [1, 2], "ant": [3, 4]})
-        >>> table.runs("ppo", "ant")
-        array([4.])
-        """
-        from gnomon.scores.readers.registry import ReadRequest, Source, read_with, recognised
-
-        source = Source(None, frame)
-        wanted = ReadRequest(columns=columns or {}, where=where or {}, within_run=within_run)
-        table = read_with(recognised(source, wanted), source, wanted)
         changed: Any = about
-        return replace(table, **changed)
+        return replace(_read(rows_of_records(records)), **changed)
 
     @classmethod
     def from_arrays(
@@ -503,6 +454,14 @@ class ScoreTable:
         """The place of each algorithm and of each task."""
         kinds = {"algorithm": self.algorithms, "task": self.tasks}
         return {kind: {name: i for i, name in enumerate(names)} for kind, names in kinds.items()}
+
+
+def _read(frame: Any) -> ScoreTable:
+    """Return the table that a data frame holds, as a file with its columns is read."""
+    from gnomon.scores.readers.registry import ReadRequest, Source, read_with, recognised
+
+    source, wanted = Source(None, frame), ReadRequest()
+    return read_with(recognised(source, wanted), source, wanted)
 
 
 class _Cells:

@@ -105,7 +105,7 @@ def test_verbs_take_wide_frames():
     frame = pd.DataFrame({"model": ["a", "b"], "pong": [1, 3], "ant": [2, 5.5]})
     assert ScoreTable(frame).runs("b", "ant").tolist() == [5.5]
     assert ScoreTable(frame.set_index("model"), metric="f1").metric == "f1"
-    assert gn.ScoreTable.from_frame(pl.from_pandas(frame), unit="points").unit == "points"
+    assert gn.ScoreTable(pl.from_pandas(frame), unit="points").unit == "points"
     with pytest.warns(UserWarning, match="interval not estimable from one run"):
         assert [row.value for row in gn.estimate(frame, "mean")] == [1.5, 4.25]
 

@@ -142,7 +142,7 @@ def _table(
     if np.isinf(columns["score"]).any():
         columns["censored"] = np.isinf(columns["score"])
     counted = "counted as errors" if count_empty else "left out, as the captive server does"
-    return ScoreTable.from_frame(
+    return ScoreTable(
         columns,
         metric=metric.name,
         unit=metric.unit,

@@ -95,9 +95,7 @@ EXCEPTIONS: dict[str, str] = {
     "gohr.game.jax.tables": "tables of conditions, entry by entry",
     "gohr.game.jax.transition": "an attempt of the kernel without the new board behind it",
     "gohr.learners.sb3": "what an algorithm is shown, where none is installed",
-    "gohr.learners.linear_models": "the features that dense copies of the learners count with",
     "gohr.rules.expressions": "the arithmetic of conditions, value by value",
-    "gohr.rules.variables": "what a condition may be, for any condition",
 }
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from gohr.game import BoardSpec, compile_rule, draw_boards
 from gohr.learners import Learner, LinearDQN
-from gohr.learners.linear_models import feature_table
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused
 
@@ -161,7 +160,8 @@ class Both(Learner):
 @pytest.mark.parametrize("sizes", [(4, 4), (2, 3), (1, 1), (5, 2)])
 def test_the_feature_table_is_the_paper_s_vector(sizes):
     n_shapes, n_colors = sizes
-    table = feature_table(*sizes)
+    shapes, colors = ([f"{kind}{k}" for k in range(n)] for kind, n in zip("sc", sizes, strict=True))
+    table = LinearDQN(BoardSpec(1, 0, 0, shapes, colors)).features
     pieces = [None, *((s, c) for s in range(n_shapes) for c in range(n_colors))]
     lasts = [(None,) * 3, *((s, c, b) for s, c in pieces[1:] for b in range(4))]
     rng = np.random.default_rng(0)

@@ -6,7 +6,6 @@ import pytest
 from gohr import play
 from gohr.game import BoardSpec, compile_rule, draw_boards
 from gohr.learners import Learner, Reinforce
-from gohr.learners.linear_models import feature_table
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused
 
@@ -25,7 +24,7 @@ class Dense(Learner):
     def __init__(self, spec, rng, settings):
         self.p = {**Reinforce.__init__.__kwdefaults__, **settings}
         self.rng, self.spec, self.b, self.steps = rng, spec, 0.0, []
-        features = feature_table(len(spec.shape_palette), len(spec.color_palette))
+        features = Reinforce(spec).features
         self.phi = np.zeros((len(features.active), features.n_features + 1))
         np.put_along_axis(self.phi, features.active.astype(int), 1.0, axis=1)
         self.phi = self.phi[:, :-1]

@@ -19,13 +19,7 @@ _ROW = 0.3
 
 
 def write_induction(found: Induction, out: str | Path) -> Path:
-    """Write the page of outcomes to a folder, or alone to a .html file; return its path.
-
-    Raises
-    ------
-    GnomonError
-        There is nothing to show, or no such folder.
-    """
+    """Write the page of outcomes to a folder, or alone to a .html file; return its path."""
     try_place(out)
     return induction_report(found).save(out)
 

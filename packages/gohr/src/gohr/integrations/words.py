@@ -90,38 +90,20 @@ _INTRODUCTION = (
 
 
 def instructions() -> str:
-    """Return the instructions, which a model gets before anything else.
-
-    Examples
-    --------
-    >>> instructions().splitlines()[-1]
-    'MOVE column row bucket'
-    """
+    """Return the instructions, which a model gets before anything else."""
     said = [INSTRUCTIONS[name] for name in ("rule", "goal", "board", "accepted", "later")]
     asked = f"Name a piece by its column and row. {_MOVE_ASKED}"
     return "\n".join([*said, f"The reply is yes, no or not now. {INSTRUCTIONS['replies']}", asked])
 
 
 def board_words(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> str:
-    """Return a board as a list of its pieces.
-
-    Examples
-    --------
-    >>> print(board_words(np.eye(1, 36, 7, dtype=np.uint8)[0], BoardSpec()))
-    column 2, row 2: red square
-    """
+    """Return a board as a list of its pieces."""
     pieces = Board.from_codes(codes.tolist(), spec).pieces
     return "\n".join(f"column {x.x}, row {x.y}: {piece_words(x)}" for x in pieces)
 
 
 def attempt_words(number: int, piece: Piece, bucket: int, outcome: int) -> str:
-    """Return an attempt and its reply as a line of the memory, as the browser lists it.
-
-    Examples
-    --------
-    >>> attempt_words(3, Piece(1, 8, "STAR", "RED"), 0, 4)
-    '3. red star (column 2, row 2) → bucket 0: no'
-    """
+    """Return an attempt and its reply as a line of the memory, as the browser lists it."""
     what = f"{piece_words(piece)} (column {piece.x}, row {piece.y})"
     return f"{number}. {what} → bucket {bucket}: {REPLIES[outcome]}"
 
@@ -313,16 +295,7 @@ class TrialInWords:
 
 
 def others_words(log: TrialLog, spec: BoardSpec) -> str:
-    """Return the boards, attempts and replies of another player as text.
-
-    Examples
-    --------
-    >>> from gohr.experiments import RuleEntry
-    >>> from gohr.induction import evidence
-    >>> log = evidence(RuleEntry("one", "(*,*,*,*,1)"), "positive", 1)
-    >>> others_words(log, BoardSpec()).splitlines()[0]
-    'Board 1 holds at first:'
-    """
+    """Return the boards, attempts and replies of another player as text."""
     parts, row = [], 0
     for k, (board, n) in enumerate(zip(log.boards, log.n_attempts.tolist(), strict=True), start=1):
         lines = [f"Board {k} holds at first:", board_words(board, spec), "Attempts:"]
@@ -347,15 +320,7 @@ def opening(*, others: bool) -> str:
 
 
 def question(boards: npt.NDArray[np.uint8], spec: BoardSpec, language: Language) -> str:
-    r"""Return the request for a conclusion: the language, the test boards, the form of the answer.
-
-    Examples
-    --------
-    >>> board = np.eye(1, 36, 7, dtype=np.uint8)
-    >>> print(question(board, BoardSpec(), "short").split("\n\n")[1])
-    Board A
-    column 2, row 2: red square
-    """
+    """Return the request for a conclusion: the language, test boards, the form of the answer."""
     shown = [
         f"Board {name}\n{board_words(board, spec)}"
         for name, board in zip(ascii_uppercase, boards, strict=False)
@@ -434,14 +399,8 @@ ANSWER_SCHEMA: Mapping[str, Any] = MappingProxyType(
 class Requests(FieldRecord):
     """Forecast of the requests of the task ``gohr/rule_learning`` in one condition.
 
-    Parameters
-    ----------
-    condition : str
-    n_samples, n_requests : int
-        Requests of a model's own play are counted as the ideal learner's attempts, the least that
-        can be expected; those asked again are not counted.
-    tokens_in : int
-        About a token for each four characters.
+    Requests of a model's own play are counted as the ideal learner's attempts, the least that can
+    be expected; about four characters make a token.
     """
 
     condition: str
@@ -462,14 +421,7 @@ def forecast_of(
     """Forecast requests and tokens of ``inspect eval gohr/rule_learning``, from its own prompts.
 
     The first trial of each rule is written out and stands for the others. What a model thinks and
-    answers is not in it: at prices per million tokens, the cost is
-    ``tokens_in * price_in + n_requests * tokens of an answer * price_out``.
-
-    Examples
-    --------
-    >>> [found] = forecast_of("gohr-paper", ["random"], trials=10)
-    >>> found.n_requests, found.tokens_in > 40 * 2000
-    (40, True)
+    answers is not included.
     """
     chosen, found = load_suite(suite), []
     for condition in conditions:

@@ -76,16 +76,7 @@ def _predict(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecast:
-    """Predicted outcome of each attempt on the board.
-
-    Parameters
-    ----------
-    accepted : numpy.ndarray of float64, shape (144,)
-        Probability that the attempt is accepted.
-    information : numpy.ndarray of float64, shape (144,)
-        Expected information of its reply, in bits: the entropy of the three replies, at most
-        log2(3). A reply is certain under each hypothesis, so this is exact.
-    """
+    """Probability that each of the 144 attempts is accepted, and expected bits of its reply."""
 
     accepted: npt.NDArray[np.float64]
     information: npt.NDArray[np.float64]

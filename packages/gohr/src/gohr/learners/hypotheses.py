@@ -324,21 +324,10 @@ _FAMILIES: Mapping[str, _Generator] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HypothesisSpace:
-    """The rules that an ideal learner thinks possible.
+    """The rules that an ideal learner thinks possible, compiled one behind the other.
 
-    Parameters
-    ----------
-    hypotheses : tuple of Hypothesis
-        Description of each.
-    log_prior : numpy.ndarray of float64, shape (n_hypotheses,)
-        Natural logarithm of its probability before anything is seen: every family is as probable
-        as any other, and within a family every rule.
-    programs : numpy.ndarray of int64
-        The compiled rules, one behind the other.
-    starts : numpy.ndarray of int64, shape (n_hypotheses + 1,)
-        Where each begins in ``programs``, and the end.
-    n_columns : int
-        Most columns that the state of a board has under any of them.
+    Every family is as probable as any other, and within a family every rule: ``log_prior`` has the
+    natural logarithms. Rule ``k`` is ``programs[starts[k] : starts[k + 1]]``.
     """
 
     hypotheses: tuple[Hypothesis, ...]

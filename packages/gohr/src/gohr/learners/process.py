@@ -116,15 +116,6 @@ class TrialDialogue(Dialogue):
 
     The trial deals the boards and judges the attempts, so an attempt is returned before its reply
     is known: it is in :attr:`attempted` after :meth:`answer`, and :meth:`tell` takes the reply.
-
-    Examples
-    --------
-    >>> from gohr.game import DEFAULT_SPEC
-    >>> talk = TrialDialogue(DEFAULT_SPEC, "BRIEF")
-    >>> talk.see(np.eye(1, 36, 30, dtype=np.uint8)[0])[0]
-    '6 0 0'
-    >>> talk.answer("MOVE 5 1"), talk.answer("MOVE 0 1"), talk.attempted
-    (['-10 0 0', '# null'], [], 121)
     """
 
     def __init__(self, board_spec: BoardSpec, output: OutputMode) -> None:

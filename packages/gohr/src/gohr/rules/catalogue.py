@@ -82,19 +82,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
-    """Contents of the head of a rule file.
-
-    Parameters
-    ----------
-    name : str
-        The name to load it by.
-    title, sentence : str
-        The rule in a few words, and in one sentence that gives the answer away.
-    family : str
-        One of `FAMILIES`.
-    tags : tuple of str
-        Its difficulty factors, each one of `TAGS`.
-    """
+    """The head of a rule file: a title, a sentence that gives the answer away, family and tags."""
 
     name: str
     title: str

@@ -40,13 +40,7 @@ _ONE: Values = frozenset({1})
 
 
 def integer_of(text: str) -> int | None:
-    """Read a string as Java reads an ``int``; None if it is none.
-
-    Examples
-    --------
-    >>> [integer_of(text) for text in ("7", "+5", "-3", "010", "4.0", "99999999999", "")]
-    [7, 5, -3, 10, None, None, None]
-    """
+    """Read a string as Java reads an ``int``; None if it is none."""
     if not _INTEGER.fullmatch(text):
         return None
     value = int(text)

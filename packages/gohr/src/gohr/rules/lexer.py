@@ -58,13 +58,7 @@ class Token:
 
 
 def tokenize(source: str, line: int = 1) -> list[Token]:
-    """Split a line of rule text into tokens; the last is always of kind ``end``.
-
-    Blanks and the comment, from ``#`` on, are left out.
-
-    Raises RuleSyntaxError: on a character that no token begins with, a string without its closing
-    quote, and a number that does not fit into 32 bits.
-    """
+    """Split a line of rule text into tokens, without comment; the last is of kind ``end``."""
     tokens: list[Token] = []
     position, end = 0, len(source)
     while position < end:

@@ -38,13 +38,7 @@ _ALWAYS = frozenset({"Nearby", "Remotest", "this", *(f"this.{field}" for field i
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """Yield an expression and all that is inside of it.
-
-    Examples
-    --------
-    >>> [str(node) for node in walk(Binary("+", Name(("p",)), Number(1)))]
-    ['p+1', 'p', '1']
-    """
+    """Yield an expression and all that is inside of it."""
     yield expression
     match expression:
         case ListOf(items=items):
@@ -73,13 +67,7 @@ def is_literal(clause: Expression | Range) -> bool:
 
 
 def literals_of(clause: Expression) -> list[str]:
-    """List the literals of a condition as they are spelt, which matters for properties.
-
-    Examples
-    --------
-    >>> literals_of(ListOf((Name(("star",)), Text("CIRCLE"))))
-    ['star', 'CIRCLE']
-    """
+    """List the literals of a condition as they are spelt, which matters for properties."""
     items = clause.items if isinstance(clause, ListOf) else (clause,)
     return [item.value if isinstance(item, Text) else str(item) for item in items]
 
@@ -100,14 +88,7 @@ def expressions_of(atom: Atom) -> Iterator[tuple[str, Expression]]:
 
 
 def variables_of(rule_set: RuleSet) -> frozenset[str]:
-    """Return the variables that a rule uses, as they are written.
-
-    Examples
-    --------
-    >>> from gohr.rules import parse
-    >>> variables_of(parse("(*, *, *, *, p+1)"))
-    frozenset({'p'})
-    """
+    """Return the variables that a rule uses, as they are written."""
     return frozenset(
         str(node)
         for line in rule_set.lines

@@ -63,17 +63,6 @@ def test_curves_are_taken_at_the_last_step_that_all_reach(command, curves):
     assert command("gnomon", "read", "curves.csv", "--at", "last").status == 2
 
 
-def test_a_crashed_run_does_not_erase_the_curve(command, curves):
-    said = command("gnomon", "curves", "curves.csv", "--metric", "mean", "--json")
-    found = json.loads(said.out)
-    of_dqn = [r for r in found["results"] if r["algorithm"] == "dqn"]
-    assert [r["step"] for r in of_dqn] == [0, 10, 20, 30]
-    np.testing.assert_allclose(of_dqn[3]["value"], np.nanmean(curves[0][..., 3], axis=0).mean())
-    assert any(
-        "dqn run 2 on chess ends at 10 of 30: the curve" in text for text in found["warnings"]
-    )
-
-
 def test_a_folder_of_monitors_has_steps_and_no_episodes(command):
     for run in range(2):
         path = Path(f"monitors/ppo/CartPole-v1/{run}/0.monitor.csv")
@@ -88,17 +77,6 @@ def test_a_folder_of_monitors_has_steps_and_no_episodes(command):
     assert (">step<" in words, ">episode<" in words) == (True, False)
 
 
-def test_areas_of_unequal_lengths_are_refused(command, curves):
-    area = ("curves", "curves.csv", "--summary", "area", "--metric", "mean")
-    said = command("gnomon", *area)
-    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
-    assert "areas of unequal lengths do not compare: dqn run 2 on chess ends at 10" in said.err
-    assert command("gnomon", *area, "--at", "10").status == 0
-    left_out = command("gnomon", *area, "--at", "30")
-    assert left_out.status == 0
-    assert "1 run left out, short of step 30: dqn run 2 on chess" in left_out.err
-
-
 def test_grids(command, tmp_path):
     rows = "".join(f"a,t,{r},{s},{s + r}\n" for r in range(3) for s in range(r, 900, 7 - r))
     (tmp_path / "own.csv").write_text(f"algorithm,task,run,step,score\n{rows}")
@@ -110,29 +88,6 @@ def test_grids(command, tmp_path):
     assert len(steps) == 5
     for grid in ("1", "x", "shared"):
         assert command("gnomon", "curves", "own.csv", "--grid", grid).status == 2
-
-
-def test_tasks_without_anchors_leave_means_and_stay_in_ranks(command, tmp_path):
-    x = np.random.default_rng(1).normal(size=(2, 4, 3))
-    table = ScoreTable.from_arrays({"dqn": x[0], "sac": x[1]}, tasks=["pong", "chess", "go"])
-    write_scores(table, tmp_path / "scores.csv")
-    (tmp_path / "anchors.csv").write_text("task,low,high\npong,-1,1\nchess,-1,1\n")
-    by_file = ("--normalize", "anchors.csv")
-    estimated = command("gnomon", "estimate", "scores.csv", "--metric", "mean", *by_file)
-    assert "anchors.csv: 1 of 3 tasks left out of means, without baselines: go" in estimated.err
-    for verb in ("rank",):
-        with_scale = command("gnomon", verb, "scores.csv", *by_file, "--json")
-        without = command("gnomon", verb, "scores.csv", "--json")
-        found = [json.loads(said.out)["results"] for said in (with_scale, without)]
-        assert found[0] == found[1], verb
-    audited = json.loads(command("gnomon", "audit", "scores.csv", *by_file, "--json").out)
-    raw = json.loads(command("gnomon", "audit", "scores.csv", "--json").out)
-    ranks = [[r for r in each["results"] if r["section"] == "ranks"] for each in (audited, raw)]
-    how, unscaled, *normalised = ranks[0]
-    assert unscaled["name"] == "unscaled"
-    assert normalised == ranks[1][1:]
-    assert "Includes 1 task without anchors" in unscaled["finding"]
-    assert how["name"] == "how"
 
 
 def test_raw_scores_on_unlike_scales_are_refused(command, tmp_path):

@@ -188,13 +188,6 @@ def test_options_that_say_nothing_are_refused(gnomon):
         assert message in gnomon(command, status=2).err
 
 
-def test_variances_of_the_table_are_said(gnomon):
-    note = "Variances are moderated over the algorithms of the table."
-    for command in ("estimate scores.csv --metric mean", "compare scores.csv dqn sac"):
-        assert note in gnomon(command).out
-        assert note not in gnomon(f"{command} --variances own").out
-
-
 def test_profiles_at_thresholds(gnomon):
     found = records(gnomon("profile scores.csv --tau 1 --tau 0.5 --json"))
     assert [r["tau"] for r in found] == [0.5, 1.0] * 3

@@ -1,6 +1,5 @@
 """Child processes: how they end, and that all which they started ends with them."""
 
-import gc
 import json
 import os
 import subprocess
@@ -10,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from gnomon.errors import GnomonError
-from gohr.child_process import LineProcess, ProcessFailure, end_group, how_it_ended, run_limited
+from gohr.child_process import ProcessFailure, end_group, how_it_ended, run_limited
 
 #: Starts a process of its own, tells its number, and waits for ever.
 WITH_A_CHILD = """
@@ -50,20 +48,6 @@ def test_a_child_that_does_not_end_is_killed_with_what_it_started():
         end_group(child, grace_s=0.2)
     assert how_it_ended(child) == "signal 9"
     assert is_gone(grandchild)
-
-
-def test_what_talks_in_lines_is_ended_with_what_it_started():
-    program = LineProcess(python(WITH_A_CHILD), {}, timeout_s=30)
-    grandchild = int(program.read())
-    del program
-    gc.collect()
-    assert is_gone(grandchild)
-
-
-def test_why_there_is_no_line_is_told():
-    program = LineProcess(python("import sys; sys.exit('enough')"), {}, timeout_s=30, label="it")
-    with pytest.raises(GnomonError, match=r"^it: expected a line of .* status 1; .*ends: enough$"):
-        program.read()
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
 """Child processes under limits: started in a process group of their own, and ended as a group.
 
 A group of its own keeps Ctrl-C of a terminal from a child, and lets it be ended with all that it
-started. :class:`LineProcess` talks with a program in lines; :func:`run_limited` lets a module
-answer one request under limits on time and memory.
+started. :func:`run_limited` lets a module answer one request under limits on time and memory.
 """
 
 from __future__ import annotations
@@ -11,24 +10,16 @@ import contextlib
 import json
 import os
 import resource
-import select
-import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-import weakref
-from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, final
+from collections.abc import Callable, Mapping
+from typing import IO, Any
 
 from gnomon.errors import GnomonError, visible
 
-#: Most bytes of a line of a program.
-_LINE_LIMIT = 65_536
-#: Seconds that a program which is talked with has to end once its input is closed.
-_GRACE_S = 1.0
 #: Environment variables passed to a limited process; the others may hold secrets.
 _KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "PYTHONPATH", "NUMBA_CACHE_DIR", "VIRTUAL_ENV")
 
@@ -74,125 +65,7 @@ def how_it_ended(child: subprocess.Popen[bytes]) -> str:
     return f"signal {-status}" if status < 0 else f"status {status}"
 
 
-@final
-class LineProcess:
-    """A program that is talked with in lines, and cannot hang its caller.
-
-    It is stopped when this object is no longer used.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The program and its arguments.
-    variables : mapping of str to str
-        Environment variables besides those of this process.
-    timeout_s : float
-        Most seconds to wait for a line.
-    label : str
-        Prefix of error messages.
-
-    Raises
-    ------
-    GnomonError
-        If it cannot be started; and in :meth:`read`, if it ends or takes too long.
-
-    Examples
-    --------
-    >>> import sys
-    >>> program = LineProcess([sys.executable, "-c", "print(input()[::-1])"], {}, timeout_s=30)
-    >>> program.write(["olleh"])
-    >>> program.read()
-    'hello'
-    """
-
-    def __init__(
-        self,
-        words: Sequence[str],
-        variables: Mapping[str, str],
-        *,
-        timeout_s: float,
-        label: str = "program",
-    ) -> None:
-        self._name, self._label = shlex.join(words), label
-        self._timeout_s = timeout_s
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - _stop_talking() closes it
-        try:
-            self._child = subprocess.Popen(
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                env={**os.environ, **variables},
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._errors.close()
-            reason = error.strerror or str(error)
-            raise GnomonError(f"{label}: cannot start {self._name}: {reason}") from None
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
-        for pipe in (self._input, self._output):
-            os.set_blocking(pipe, False)
-        self._received, self._to_send = b"", b""
-        weakref.finalize(self, _stop_talking, self._child, self._errors)
-
-    def write(self, lines: Sequence[str]) -> None:
-        """Send lines; what the program does not take yet is sent while :meth:`read` waits."""
-        self._to_send += "".join(f"{line}\n" for line in lines).encode()
-        self._send()
-
-    def read(self) -> str:
-        """Return the next line, without its end."""
-        until = time.monotonic() + self._timeout_s
-        while b"\n" not in self._received and len(self._received) < _LINE_LIMIT:
-            waits = [self._input] if self._to_send else []
-            left = max(until - time.monotonic(), 0.0)
-            readable, writable, _ = select.select([self._output], waits, [], left)
-            if writable:
-                self._send()
-            if readable:
-                found = os.read(self._output, _LINE_LIMIT)
-                if not found:
-                    with contextlib.suppress(subprocess.TimeoutExpired):
-                        self._child.wait(_GRACE_S)
-                    ended = how_it_ended(self._child)
-                    raise self._failed(
-                        f"it ended with {ended}" if ended else "it closed its output"
-                    )
-                self._received += found
-            elif left == 0.0:
-                raise self._failed(f"found none within {self._timeout_s:g} s")
-        line, _, self._received = self._received.partition(b"\n")
-        return line.decode(errors="replace").rstrip("\r")
-
-    def _send(self) -> None:
-        """Send as much as the program takes at once; nothing if it has ended."""
-        try:
-            while self._to_send:
-                n_sent = os.write(self._input, self._to_send)
-                self._to_send = self._to_send[n_sent:]
-        except BlockingIOError:
-            pass
-        except BrokenPipeError:
-            self._to_send = b""
-
-    def _failed(self, what: str) -> GnomonError:
-        """Return the error of a program that did not answer, with the end of its errors."""
-        words = _end_of(self._errors, 500)
-        said = f"; its standard error ends: {words}" if words else ""
-        return GnomonError(f"{self._label}: expected a line of {self._name}, {what}{said}")
-
-
-def _stop_talking(child: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
-    """Close the input of a program, wait briefly for it to end, and kill any processes left."""
-    end_group(child, _GRACE_S)
-    errors.close()
-    if child.stdout is not None:
-        child.stdout.close()
-
-
-def _end_of(file: IO[bytes], most: int) -> str:
+def end_of(file: IO[bytes], most: int) -> str:
     """Return the end of a file of text, of a number of bytes at most."""
     file.seek(0, os.SEEK_END)
     file.seek(max(file.tell() - most, 0))
@@ -282,7 +155,7 @@ def _answer(ended: str, output: IO[bytes], errors: IO[bytes]) -> dict[str, Any]:
     if ended.startswith("signal"):
         raise ProcessFailure(f"it was ended by {ended}")
     # Its last message may quote a file of unknown origin.
-    lines = [visible(line, kept="") for line in _end_of(errors, 4000).splitlines()] or [""]
+    lines = [visible(line, kept="") for line in end_of(errors, 4000).splitlines()] or [""]
     if "MemoryError" in lines[-1] or any("memory allocation" in line for line in lines):
         raise ProcessFailure("it ran out of memory")
     raise ProcessFailure(f"it ended with {ended}: {lines[-1][:200]}")

@@ -5,6 +5,8 @@ import shlex
 import subprocess
 import sys
 import textwrap
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -156,6 +158,28 @@ def test_what_is_no_attempt_is_answered_and_does_not_count(program, tmp_path):
 def test_a_bad_program_is_an_error_and_is_stopped(program, text, message):
     with pytest.raises(GnomonError, match=f"(?s)learner 'process': .*{message}"):
         played(program(text), timeout_s=0.5 if "sleep" in text else 20)
+
+
+def test_a_program_is_ended_with_what_it_started(program, tmp_path):
+    said = tmp_path / "pid"
+    text = f"""
+        import subprocess, sys
+        other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        open({str(said)!r}, "w").write(str(other.pid))
+        print("EXIT", flush=True)
+        sys.stdin.read()
+    """
+    with pytest.raises(GnomonError, match="found EXIT"):
+        played(program(text))
+    gc.collect()
+    for _ in range(100):
+        try:
+            if Path(f"/proc/{said.read_text()}/stat").read_text().split()[2] == "Z":
+                return
+        except FileNotFoundError:
+            return
+        time.sleep(0.1)
+    pytest.fail("the process that the program started is still there")
 
 
 def test_a_program_that_is_not_there():

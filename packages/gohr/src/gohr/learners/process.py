@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import select
 import shlex
+import subprocess
+import tempfile
+import time
+import weakref
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, final
+from typing import IO, Annotated, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError
 from gohr.captive import INVALID_ARGUMENTS, Dialogue, OutputMode
+from gohr.child_process import end_group, end_of, how_it_ended
 from gohr.game.board import N_BUCKETS, Board, BoardSpec, Piece
 from gohr.game.outcomes import CLEARED, STALEMATE
 from gohr.learners.base import Learner
 from gohr.learners.registry import LONGEST_S, Range
 from gohr.playing import Observation, Transition
 
-if TYPE_CHECKING:
-    from gohr.child_process import LineProcess
-
 #: State of an episode that the horizon has cut off: given up.
 _CUT_OFF = 3
+#: Beginning of error messages.
+_LABEL = "learner 'process'"
+#: Most bytes of a line of a program.
+_LINE_LIMIT = 65_536
+#: Seconds that a program has to end once its input is closed.
+_GRACE_S = 1.0
 #: A program that sends this many lines without an attempt will not make one.
 _MOST_LINES = 1000
 
@@ -82,27 +94,23 @@ class Process(Learner):
         if not self._words:
             raise ValueError("command: expected the command line of a program, found ''")
         self._seed = int(self.rng.integers(2**31))
-        self._program: LineProcess | None = None
-        self._talk: TrialDialogue | None = None
+        self._program: _Program | None = None
+        self._talk: _TrialDialogue | None = None
 
     def act(self, observation: Observation) -> int:
         """Wait for a MOVE that is an attempt, and answer whatever comes before it."""
-        from gohr.child_process import LineProcess
-
         if self._program is None or self._talk is None:
             variables = {"GNOMON_SEED": str(self._seed)}
-            self._program = LineProcess(
-                self._words, variables, timeout_s=self.timeout_s, label="learner 'process'"
-            )
-            self._talk = TrialDialogue(self.board_spec, self.output)
+            self._program = _Program(self._words, variables, self.timeout_s)
+            self._talk = _TrialDialogue(self.board_spec, self.output)
         self._program.write(self._talk.see(observation.board))
         for _ in range(_MOST_LINES):
             self._program.write(self._talk.answer(self._program.read()))
             if self._talk.attempted is not None:
                 return self._talk.attempted
         raise GnomonError(
-            f"learner 'process': expected an attempt, found {_MOST_LINES} other lines from "
-            f"{shlex.join(self._words)}"
+            f"{_LABEL}: expected an attempt, found {_MOST_LINES} other lines from "
+            f"{self._program.name}"
         )
 
     def observe(self, transition: Transition) -> None:
@@ -111,7 +119,7 @@ class Process(Learner):
             self._program.write(self._talk.tell(transition))
 
 
-class TrialDialogue(Dialogue):
+class _TrialDialogue(Dialogue):
     """The conversation with a program through all episodes of a trial.
 
     The trial deals the boards and judges the attempts, so an attempt is returned before its reply
@@ -167,5 +175,90 @@ class TrialDialogue(Dialogue):
 
     def _exit(self) -> list[str]:
         raise GnomonError(
-            f"learner 'process': expected it to play on, found EXIT in episode {self.episode + 1}"
+            f"{_LABEL}: expected it to play on, found EXIT in episode {self.episode + 1}"
         )
+
+
+class _Program:
+    """A program that is talked with in lines, and stopped when this object is no longer used."""
+
+    def __init__(
+        self, words: Sequence[str], variables: Mapping[str, str], timeout_s: float
+    ) -> None:
+        self.name = shlex.join(words)
+        self._timeout_s = timeout_s
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - _stop() closes it
+        try:
+            self._child = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env={**os.environ, **variables},
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._errors.close()
+            reason = error.strerror or str(error)
+            raise GnomonError(f"{_LABEL}: cannot start {self.name}: {reason}") from None
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
+        for pipe in (self._input, self._output):
+            os.set_blocking(pipe, False)
+        self._received, self._to_send = b"", b""
+        weakref.finalize(self, _stop, self._child, self._errors)
+
+    def write(self, lines: Sequence[str]) -> None:
+        """Send lines; what the program does not take yet is sent while :meth:`read` waits."""
+        self._to_send += "".join(f"{line}\n" for line in lines).encode()
+        self._send()
+
+    def read(self) -> str:
+        """Return the next line, without its end."""
+        until = time.monotonic() + self._timeout_s
+        while b"\n" not in self._received and len(self._received) < _LINE_LIMIT:
+            waits = [self._input] if self._to_send else []
+            left = max(until - time.monotonic(), 0.0)
+            readable, writable, _ = select.select([self._output], waits, [], left)
+            if writable:
+                self._send()
+            if readable:
+                found = os.read(self._output, _LINE_LIMIT)
+                if not found:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        self._child.wait(_GRACE_S)
+                    ended = how_it_ended(self._child)
+                    raise self._failed(
+                        f"it ended with {ended}" if ended else "it closed its output"
+                    )
+                self._received += found
+            elif left == 0.0:
+                raise self._failed(f"found none within {self._timeout_s:g} s")
+        line, _, self._received = self._received.partition(b"\n")
+        return line.decode(errors="replace").rstrip("\r")
+
+    def _send(self) -> None:
+        """Send as much as the program takes at once; nothing if it has ended."""
+        try:
+            while self._to_send:
+                n_sent = os.write(self._input, self._to_send)
+                self._to_send = self._to_send[n_sent:]
+        except BlockingIOError:
+            pass
+        except BrokenPipeError:
+            self._to_send = b""
+
+    def _failed(self, what: str) -> GnomonError:
+        """Return the error of a program that did not answer, with the end of its errors."""
+        words = end_of(self._errors, 500)
+        said = f"; its standard error ends: {words}" if words else ""
+        return GnomonError(f"{_LABEL}: expected a line of {self.name}, {what}{said}")
+
+
+def _stop(child: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+    """Close the input of a program, wait briefly for it to end, and kill any processes left."""
+    end_group(child, _GRACE_S)
+    errors.close()
+    if child.stdout is not None:
+        child.stdout.close()

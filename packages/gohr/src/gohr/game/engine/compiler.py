@@ -11,31 +11,18 @@ The compiler shares no code with the reference interpreter, so that their agreem
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from gohr.errors import RuleError
-from gohr.game.board import DEFAULT_SPEC, N_CELLS, BoardSpec
+from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.game.engine.conditions import AtomConditions, OrderTable, position_field, programs_of
 from gohr.game.engine.program import pack
-from gohr.game.engine.value_sets import ARITHMETIC, RELATIONS, compare, wrap
-from gohr.rules.syntax import (
-    Atom,
-    Binary,
-    Expression,
-    ListOf,
-    Name,
-    Not,
-    Number,
-    RuleLine,
-    RuleSet,
-    Text,
-)
-from gohr.rules.variables import is_literal
+from gohr.game.engine.value_sets import Value, bucket_bits, value_of
+from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleLine, RuleSet, Text
+from gohr.rules.variables import is_literal, walk
 
 #: Values of (p, pc, ps, quadrant): three buckets or none, and the bucket nearest to the cell.
 N_BUCKET_STATES = 5 * 5 * 5 * 4
@@ -44,11 +31,6 @@ N_BUCKET_STATES = 5 * 5 * 5 * 4
 _LARGEST_COUNT = 10_000
 
 _ALL = np.uint8(0b1111)
-
-#: An expression's value as a function of the variables (p, pc, ps, nearby); None is "undefined".
-_Value = frozenset[int]
-_Variables = tuple[int | None, int | None, int | None, int]
-_Evaluator = Callable[[_Variables], _Value]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,6 +181,12 @@ def _names_table(field: Expression | None, palette: tuple[str, ...]) -> npt.NDAr
     return np.array([name in spelt for name in palette], dtype=np.uint8)
 
 
+#: The variables that a table of buckets is over, and their axes: p, pc, ps and the quadrant.
+_AXES = {"p": 0, "pc": 1, "ps": 2, "Nearby": 3, "Remotest": 3}
+#: The values of a last bucket: none yet, or a bucket.
+_LAST = [frozenset[Value](), *(frozenset[Value]([bucket]) for bucket in range(N_BUCKETS))]
+
+
 def _buckets_table(field: Expression | None) -> npt.NDArray[np.uint8] | None:
     """Return the set of buckets, as bits, for each state of (p, pc, ps, quadrant).
 
@@ -206,54 +194,18 @@ def _buckets_table(field: Expression | None) -> npt.NDArray[np.uint8] | None:
     """
     if field is None:
         return np.full(N_BUCKET_STATES, _ALL)
-    evaluate = _evaluator(field)
-    if evaluate is None:
+    names = {str(node) for node in walk(field) if isinstance(node, Name | Text)}
+    if not names <= _AXES.keys():
         return None
-    last = (None, 0, 1, 2, 3)
-    states = itertools.product(last, last, last, range(4))
-    return np.array([sum({1 << (v % 4) for v in evaluate(s)}) for s in states], dtype=np.uint8)
-
-
-def _evaluator(node: Expression) -> _Evaluator | None:
-    """Translate an expression into a function of the variables that the table depends on."""
-    match node:
-        case Number(value=value):
-            constant = frozenset([value])
-            return lambda _: constant
-        case Name(parts=(name,)):
-            return _VARIABLES.get(name)
-        case ListOf(items=items):
-            parts = [part for item in items if (part := _evaluator(item))]
-            if len(parts) < len(items):
-                return None
-            return lambda v: frozenset().union(*(part(v) for part in parts))
-        case Not(operand=operand):
-            inner = _evaluator(operand)
-            return inner and (lambda v: frozenset() if inner(v) else frozenset([1]))
-        case Binary(operator=symbol, left=a, right=b):
-            left, right = _evaluator(a), _evaluator(b)
-            return left and right and _operation(symbol, left, right)
-    return None
-
-
-def _operation(symbol: str, left: _Evaluator, right: _Evaluator) -> _Evaluator:
-    if symbol in RELATIONS:
-        return lambda v: compare(RELATIONS[symbol], left(v), right(v))
-    combine = ARITHMETIC[symbol]
-    return lambda v: frozenset(
-        wrap(c) for x in left(v) for y in right(v) if (c := combine(x, y)) is not None
-    )
-
-
-def _defined(value: int | None) -> _Value:
-    return frozenset() if value is None else frozenset([value])
-
-
-#: The variables of the table. A missing one is either handled elsewhere or undefined.
-_VARIABLES: dict[str, _Evaluator] = {
-    "p": lambda v: _defined(v[0]),
-    "pc": lambda v: _defined(v[1]),
-    "ps": lambda v: _defined(v[2]),
-    "Nearby": lambda v: _defined(v[3]),
-    "Remotest": lambda v: _defined((v[3] + 2) % 4),
-}
+    axes = {_AXES[name] for name in names}
+    shape = (5, 5, 5, N_BUCKETS)
+    table = np.empty([n if axis in axes else 1 for axis, n in enumerate(shape)], np.uint8)
+    for state in np.ndindex(table.shape):
+        p, pc, ps, quadrant = state
+        variables = {
+            **{"p": _LAST[p], "pc": _LAST[pc], "ps": _LAST[ps]},
+            "Nearby": frozenset([quadrant]),
+            "Remotest": frozenset([(quadrant + 2) % N_BUCKETS]),
+        }
+        table[state] = bucket_bits(value_of(field, variables))
+    return np.broadcast_to(table, shape).ravel()

@@ -12,21 +12,15 @@ This shares no code with ``rules/expressions.py``, which the reference interpret
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 from gohr.errors import RuleError
 from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
 from gohr.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Text
-
-_T = TypeVar("_T")
-
-
-def wrap(value: int) -> int:
-    """Wrap to 32 bits with sign, as the integers of the game do."""
-    return (value + 2**31) % 2**32 - 2**31
 
 
 def _quotient(x: int, y: int) -> int | None:
@@ -42,32 +36,19 @@ def _remainder(x: int, y: int) -> int | None:
     return None if q is None else x - q * y
 
 
-ARITHMETIC: dict[str, Callable[[int, int], int | None]] = {
-    "+": lambda x, y: x + y,
-    "-": lambda x, y: x - y,
-    "*": lambda x, y: x * y,
+_ARITHMETIC: dict[str, Callable[[int, int], int | None]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
     "/": _quotient,
     "%": _remainder,
 }
-
-RELATIONS: dict[str, Callable[[int, int], bool]] = {
-    "==": lambda x, y: x == y,
-    "!=": lambda x, y: x != y,
-    "<": lambda x, y: x < y,
-    "<=": lambda x, y: x <= y,
-    ">": lambda x, y: x > y,
-    ">=": lambda x, y: x >= y,
+_RELATIONS: dict[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
-
-
-def compare(
-    holds: Callable[[Any, Any], bool], left: frozenset[_T], right: frozenset[_T]
-) -> frozenset[Any]:
-    """Compare two sets; against nothing, a comparison gives its left side."""
-    if not left or not right:
-        return left
-    return frozenset([1]) if any(holds(x, y) for x in left for y in right) else frozenset()
-
 
 # The pieces that a leaf can look at.
 THIS, LAST, BY_COLOR, BY_SHAPE, BY_BUCKET = range(5)
@@ -83,12 +64,32 @@ MOST_INSTRUCTIONS = 256
 
 #: A piece as a value: shape, colour, cell number and bucket. Kept apart from integers and names.
 _Piece: TypeAlias = tuple[int, int, int, int]
-_Value: TypeAlias = int | str | _Piece
-_Set: TypeAlias = frozenset[_Value]
-_NOTHING: _Set = frozenset()
-_ONE: _Set = frozenset([1])
+Value: TypeAlias = int | str | _Piece
+Values: TypeAlias = frozenset[Value]
+_NOTHING: Values = frozenset()
+_ONE: Values = frozenset([1])
 
 _Field = Literal["shape", "color", "pos", "bucket", "shape name", "color name", "whole"]
+
+
+def bucket_bits(values: Values) -> int:
+    """Return a set of buckets as four bits; any integer counts modulo 4."""
+    return sum({1 << (v % N_BUCKETS) for v in values if isinstance(v, int)})
+
+
+def value_of(expression: Expression, variables: Mapping[str, Values]) -> Values:
+    """Evaluate an expression whose names are all among the variables."""
+    match expression:
+        case Number(value=value):
+            return frozenset([value])
+        case ListOf(items=items):
+            return _NOTHING.union(*(value_of(item, variables) for item in items))
+        case Not(operand=operand):
+            return _NOTHING if value_of(operand, variables) else _ONE
+        case Binary(operator=symbol, left=left, right=right):
+            return _operation(symbol)(value_of(left, variables), value_of(right, variables))
+        case Name() | Text():
+            return variables[str(expression)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Program:
 class _Node:
     """The possible sets of an expression, and the place of its number (None: it is constant)."""
 
-    sets: tuple[_Set, ...]
+    sets: tuple[Values, ...]
     at: int | None
     by_bucket: bool = False
 
@@ -135,11 +136,7 @@ class ProgramBuilder:
 
     def buckets(self, expression: Expression) -> Program:
         """Return the buckets that an expression allows, any integer counting modulo 4."""
-
-        def bits(values: _Set) -> int:
-            return sum({1 << (v % N_BUCKETS) for v in values if isinstance(v, int)})
-
-        return self._finish(self._node(expression), bits)
+        return self._finish(self._node(expression), bucket_bits)
 
     def truth(self, expression: Expression) -> Program:
         """Return all buckets where an expression has any value, else none."""
@@ -149,7 +146,7 @@ class ProgramBuilder:
         """Return all buckets where a value is spelt as the candidate's shape or colour is."""
         name = self._leaf(THIS, "shape name" if field == "shape" else "color name")
 
-        def spelt(values: _Set, names: _Set) -> _Set:
+        def spelt(values: Values, names: Values) -> Values:
             found = {str(v) for v in values if not isinstance(v, tuple)} & names
             return _ONE if found else _NOTHING
 
@@ -206,7 +203,7 @@ class ProgramBuilder:
             self._leaves[piece, field] = self._look_up(values, (_LEAF, piece, 0, 0), by_bucket)
         return self._leaves[piece, field]
 
-    def _fields(self, field: _Field) -> Iterable[_Value]:
+    def _fields(self, field: _Field) -> Iterable[Value]:
         """List a field of every piece that there can be, in the order of the records."""
         for shape, shape_name in enumerate(self.spec.shape_palette):
             for color, color_name in enumerate(self.spec.color_palette):
@@ -222,13 +219,15 @@ class ProgramBuilder:
                             "whole": (shape, color, pos, bucket),
                         }[field]
 
-    def _unary(self, node: _Node, apply: Callable[[_Set], _Set]) -> _Node:
+    def _unary(self, node: _Node, apply: Callable[[Values], Values]) -> _Node:
         values = [apply(v) for v in node.sets]
         if node.at is None:
             return _Node((values[0],), None)
         return self._look_up(values, (_UNARY, node.at, 0, 0), node.by_bucket)
 
-    def _binary(self, left: _Node, right: _Node, apply: Callable[[_Set, _Set], _Set]) -> _Node:
+    def _binary(
+        self, left: _Node, right: _Node, apply: Callable[[Values, Values], Values]
+    ) -> _Node:
         if left.at is None:
             return self._unary(right, lambda v: apply(left.sets[0], v))
         if right.at is None:
@@ -244,20 +243,20 @@ class ProgramBuilder:
         return self._look_up(values, (_BINARY, left.at, right.at, n_right), by_bucket)
 
     def _look_up(
-        self, values: list[_Set], how: tuple[int, int, int, int], by_bucket: bool
+        self, values: list[Values], how: tuple[int, int, int, int], by_bucket: bool
     ) -> _Node:
         """Give numbers to the sets, and add an instruction that looks them up."""
         if len(self._instructions) == MOST_INSTRUCTIONS:
             raise RuleError(
                 f"expected an expression of at most {MOST_INSTRUCTIONS} parts, found more"
             )
-        number: dict[_Set, int] = {}
+        number: dict[Values, int] = {}
         table = tuple(number.setdefault(v, len(number)) for v in values)
         self._instructions.append((*how, len(self._tables)))
         self._tables.append(table)
         return _Node(tuple(number), len(self._instructions) - 1, by_bucket)
 
-    def _finish(self, node: _Node, bits: Callable[[_Set], int]) -> Program:
+    def _finish(self, node: _Node, bits: Callable[[Values], int]) -> Program:
         """End with a look-up of the bits themselves: the last table gives them at once."""
         masks = tuple(bits(v) for v in node.sets)
         if node.at is None:
@@ -287,7 +286,7 @@ def _as_value(name: str) -> int | str:
     return name
 
 
-def _quadrant(positions: _Set, turn: int) -> _Set:
+def _quadrant(positions: Values, turn: int) -> Values:
     """Return the bucket of the quadrant of a cell, or one a number of steps further on."""
     found = set()
     for pos in positions:
@@ -296,25 +295,33 @@ def _quadrant(positions: _Set, turn: int) -> _Set:
     return frozenset(found)
 
 
-def _operation(symbol: str) -> Callable[[_Set, _Set], _Set]:
-    if symbol in ("==", "!="):
-        return lambda a, b: compare(lambda x, y: (x == y) == (symbol == "=="), a, b)
-    if symbol in RELATIONS:
-        holds = RELATIONS[symbol]
-        return lambda a, b: compare(
-            lambda x, y: isinstance(x, int) and isinstance(y, int) and holds(x, y), a, b
-        )
-    return lambda a, b: _calculate(symbol, a, b)
+def _operation(symbol: str) -> Callable[[Values, Values], Values]:
+    if symbol in _ARITHMETIC:
+        return lambda a, b: _calculated(symbol, a, b)
+    return lambda a, b: _compared(symbol, a, b)
 
 
-def _calculate(symbol: str, left: _Set, right: _Set) -> _Set:
-    combine = ARITHMETIC[symbol]
-    results: set[_Value] = set()
+def _compared(symbol: str, left: Values, right: Values) -> Values:
+    """Compare two sets; against nothing, a comparison gives its left side."""
+    if not left or not right:
+        return left
+
+    def holds(x: Value, y: Value) -> bool:
+        if symbol in ("==", "!="):
+            return (x == y) == (symbol == "==")
+        return isinstance(x, int) and isinstance(y, int) and _RELATIONS[symbol](x, y)
+
+    return _ONE if any(holds(x, y) for x in left for y in right) else _NOTHING
+
+
+def _calculated(symbol: str, left: Values, right: Values) -> Values:
+    """Combine the integers of two sets, which wrap to 32 bits with sign."""
+    results: set[Value] = set()
     for x in left:
         for y in right:
             if not (isinstance(x, int) and isinstance(y, int)):
                 raise RuleError(f"arithmetic needs numbers, found {x!r} {symbol} {y!r}")
-            result = combine(x, y)
+            result = _ARITHMETIC[symbol](x, y)
             if result is not None:
-                results.add(wrap(result))
+                results.add((result + 2**31) % 2**32 - 2**31)
     return frozenset(results)

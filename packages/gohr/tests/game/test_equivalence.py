@@ -102,7 +102,7 @@ def test_rules_of_the_catalogue_are_equivalent_to_themselves_alone():
         assert bool(found) or is_shown(found, load_rule(a), load_rule(b)), (a, b)
 
 
-def test_a_rule_that_does_not_compile_is_searched():
+def test_a_rule_of_many_parts_is_searched():
     text = f"(bucket:[0,1], code:[{','.join(['!p.bucket'] * 128)}]) (bucket:[2,3])"
     assert equivalent(text, text).exact
     other = text.replace("[2,3]", "2")

@@ -216,6 +216,10 @@ class Board:
 
     pieces: tuple[Piece, ...]
 
+    def __str__(self) -> str:
+        looks = ((f"{piece.color} {piece.shape}".lower(), piece.pos) for piece in self.pieces)
+        return ", ".join(f"{look} in cell {pos}" for look, pos in looks)
+
     @classmethod
     def from_codes(cls, codes: Iterable[int], spec: BoardSpec = DEFAULT_SPEC) -> Board:
         """Make a board from its codes; ids count from 0 in the order of the cells.

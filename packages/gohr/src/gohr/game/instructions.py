@@ -1,7 +1,6 @@
 """Instructions of the game: the text that people read in the browser and models in a prompt.
 
-One text for both, so that their results can be compared. Change the version along with any
-sentence: runs of two versions had different instructions.
+One text for both, so that their results can be compared.
 """
 
 from __future__ import annotations
@@ -11,9 +10,6 @@ from types import MappingProxyType
 
 from gohr.game.board import Piece
 from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
-
-#: Counts up with every change of the sentences below.
-INSTRUCTIONS_VERSION = 1
 
 #: The sentences, by topic; a page shows those that it has a place for.
 INSTRUCTIONS: Mapping[str, str] = MappingProxyType(

@@ -25,13 +25,7 @@ LEAVE = -2
 
 
 class Autoreset:
-    """Handling of a board whose episode has ended: Gymnasium's three modes.
-
-    Examples
-    --------
-    >>> Autoreset.SAME_STEP
-    2
-    """
+    """Handling of a board whose episode has ended: Gymnasium's three modes."""
 
     DISABLED = 0
     NEXT_STEP = 1

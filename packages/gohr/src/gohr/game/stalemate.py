@@ -61,14 +61,12 @@ class StalemateSearch:
             whole = f"all boards of up to {counted(self.n_pieces_searched, 'piece')} and "
             searched = f"{whole if self.n_pieces_searched else ''}{counted(self.n_boards, 'board')}"
             return f"no stalemate found: {searched} in all were searched"
-        pieces = ", ".join(
-            f"{(piece.color or '').lower()} {(piece.shape or '').lower()} in cell {piece.pos}"
-            for piece in self.board.pieces
-        )
         smallest = "smallest board" if self.is_smallest else "a small board"
         where = {piece.id: piece.pos for piece in self.board.pieces}
         steps = ", then ".join(f"cell {where[i]} to bucket {b}" for i, b in self.moves)
-        return f"can get stuck; {smallest}: {pieces}; " + (f"after {steps}" if steps else "at once")
+        return f"can get stuck; {smallest}: {self.board}; " + (
+            f"after {steps}" if steps else "at once"
+        )
 
 
 def find_stalemate(

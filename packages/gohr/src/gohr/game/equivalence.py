@@ -119,8 +119,8 @@ def equivalent(
     Rules whose tables come to the same form are equivalent; the form leaves out the order of atoms
     without counts, and atoms that others cover. Otherwise a difference is searched for: on all
     boards of the fewest pieces, with every play, as long as there are at most 60,000 states, and
-    then on boards drawn at random with moves drawn at random. A board found at random is reduced by removing pieces as long as the
-    specification allows it and the rules still differ.
+    then on boards drawn at random with moves drawn at random. A board found at random is reduced by
+    removing pieces as long as the specification allows it and the rules still differ.
 
     Parameters
     ----------

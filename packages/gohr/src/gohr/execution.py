@@ -40,16 +40,8 @@ _LOOK_S = 1.0
 class Outcome(Generic[Piece, Result]):
     """Result of one piece of work, or the error that it ended with.
 
-    Parameters
-    ----------
-    piece : object
-        The piece that was done.
-    result : object, optional
-        Return value of the work.
-    error : str, optional
-        One line, ``"ValueError: ..."``, if the work raised or its process died; else None.
-    traceback : str, optional
-        The traceback as Python prints it.
+    The error is one line, ``"ValueError: ..."``, if the work raised or its process died; the
+    traceback is as Python prints it.
     """
 
     piece: Piece
@@ -61,21 +53,8 @@ class Outcome(Generic[Piece, Result]):
 class Workers:
     """The workers of an executor of futures, by default this process itself.
 
-    Parameters
-    ----------
-    executor : concurrent.futures.Executor, optional
-        It is not shut down.
-    n_workers : int
-        About the number of its workers.
-    is_lost : callable, optional
-        Whether the executor is lost; then the pieces that do not end by themselves fail.
-
-    Examples
-    --------
-    >>> with futures.ThreadPoolExecutor(2) as threads:
-    ...     outcomes = Workers(threads, 2).map(abs, [-1, 2, -3])
-    ...     sorted(outcome.result for outcome in outcomes)
-    [1, 2, 3]
+    The executor, of about ``n_workers`` workers, is not shut down. If ``is_lost`` says that it is
+    lost, the pieces that do not end by themselves fail.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ COMMAND = Command(
         "elements": "scoring.elements",
         "induction": "induction.induction",
         "verify": "experiments.verify",
-        "report": "reporting.report",
+        "report": "experiments.report",
     },
     {"captive": ("context_settings", "game.CAPTIVE_CONTEXT")},
 )

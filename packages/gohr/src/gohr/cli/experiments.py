@@ -1,4 +1,4 @@
-"""The verbs of runs: ``demo, run, status, verify``."""
+"""The verbs of runs: ``demo, run, status, verify, report``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.cli import Answer, JsonOption, answering
+from gnomon.cli import Answer, JsonOption, Level, Seed, answering
 from gnomon.errors import GnomonWarning
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def run(
     """Play an experiment, or resume it."""
     from gohr.experiments import load_experiment
     from gohr.experiments import status as status_of
+    from gohr.rules.linter import lint
 
     given = {
         "learners": learners and [name.strip() for name in learners.split(",")],
@@ -56,7 +57,10 @@ def run(
     with answering("run", as_json=as_json) as answer:
         changes = {name: value for name, value in given.items() if value is not None}
         experiment = load_experiment(config, **changes)
-        _warn_of_doubts(experiment, answer)
+        for rule in experiment.rules:
+            for finding in lint(rule.rule_set):
+                if finding.severity == "warning":
+                    answer.warn(f"rule {rule.name}, {finding}")
         out = out or Path(f"{Path(experiment.name).name}-run")
         found = play(experiment, out, workers, answer, scheduler=scheduler)
         answer.results(status_of(found).as_records())
@@ -65,17 +69,6 @@ def run(
 
             answer.say(f"report: {write(found, out / 'report')}")
     raise typer.Exit(1 if any(trial.error for trial in found.trials()) else 0)
-
-
-def _warn_of_doubts(config: ExperimentConfig, answer: Answer) -> None:
-    """Warn of unintended parts of rules: properties that no piece has, arithmetic on names."""
-    from gohr.rules.lint_names import unknown_properties
-    from gohr.rules.linter import lint
-
-    for rule in config.rules:
-        mistakes = [x for x in lint(rule.rule_set) if x.severity == "error"]
-        for finding in (*unknown_properties(rule.rule_set, ()), *mistakes):
-            answer.warn(f"rule {rule.name}, {finding}")
 
 
 def play(
@@ -173,3 +166,36 @@ def demo(
         answer.results([{"path": str(page)}])
         answer.say(f"report: {page}")
     raise typer.Exit(1 if any(trial.error for trial in found.trials()) else 0)
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="A run folder, finished or not.", readable=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder; or a .html file, for the page alone, or .md, for a short one. "
+            "By default report/ in the run folder."
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="Baseline rule, if not that of the experiment."),
+    ] = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(help="Also write each figure as png or pdf; repeatable."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the report of a run: a page, figures and their numbers."""
+    for kind in also or ():
+        if kind not in ("png", "pdf"):
+            raise typer.BadParameter(f"expected png or pdf, found {kind!r}", param_hint="--also")
+    from gohr.run_page import report as write
+
+    with answering("report", as_json=as_json) as answer:
+        page = write(run, out, level=level, seed=seed, baseline=baseline, also=also or ())
+        answer.results([{"path": str(page)}])
+        answer.say(str(page))

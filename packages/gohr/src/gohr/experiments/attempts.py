@@ -58,18 +58,7 @@ def attempt_bytes(log: TrialLog, counts: Replay | None = None) -> bytes:
 
 
 def attempts_of(raw: bytes) -> TrialLog:
-    """Return the trial that :func:`attempt_bytes` gave these bytes for.
-
-    Raises ValueError: the bytes are not a serialised trial.
-
-    Examples
-    --------
-    >>> from gohr.experiments import ExperimentConfig, trials_of
-    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
-    >>> [log] = [trial.play() for trial in trials_of(config)]
-    >>> bool((attempts_of(attempt_bytes(log)).actions == log.actions).all())
-    True
-    """
+    """Return the trial of the bytes of :func:`attempt_bytes`; ValueError if they are not that."""
     try:
         n_episodes, n_rows, width, flags = _HEAD.unpack_from(raw)
     except struct.error as error:

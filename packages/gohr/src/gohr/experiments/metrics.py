@@ -135,11 +135,6 @@ class Metric:
         Whether there is one number after each episode; the step is the number of episodes played.
     needs : {"episodes", "attempts", "boards"}
         Whether the errors of each episode are enough, or it takes each attempt, or the boards too.
-
-    Examples
-    --------
-    >>> METRICS["tce"].unit, METRICS["tce"].higher_is_better
-    ('errors', False)
     """
 
     name: str

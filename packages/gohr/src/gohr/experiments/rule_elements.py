@@ -32,6 +32,8 @@ FloatArray = npt.NDArray[np.float64]
 #: With fewer trials no interval of a median that rests on order alone reaches a level of 95 %:
 #: 1 - 2 / 2**5 = 0.94.
 LEAST_TRIALS = 6
+#: Bootstrap resamples of each learner's trials on each rule.
+N_RESAMPLES = 10_000
 #: Rules named in a sentence.
 _FEW = 4
 
@@ -160,8 +162,6 @@ def elements(
     baseline: str | None = None,
     *,
     level: float = 0.95,
-    n_resamples: int = 10_000,
-    count_empty: bool = True,
     rng: np.random.Generator | int | None = None,
 ) -> Elements:
     """Compare every rule of a run with a baseline, for each learner.
@@ -178,10 +178,6 @@ def elements(
         The rule to compare with; by default the ``baseline`` of the experiment.
     level : float
         Confidence level of the intervals, between 0 and 1.
-    n_resamples : int
-        Bootstrap resamples of each learner's trials on each rule.
-    count_empty : bool
-        Whether an attempt on an empty cell is an error.
     rng : numpy.random.Generator or int, optional
         A seed or a generator; 0 by default.
 
@@ -225,12 +221,10 @@ def elements(
     if not 0.0 < level < 1.0:
         raise ConfigError(f"expected a level between 0 and 1, found {level}")
     folder = run if isinstance(run, Run) else Run.open(run)
-    episodes = run_episodes(folder, count_empty=count_empty)
+    episodes = run_episodes(folder)
     warn_of_stuck_rules(folder.config, episodes)
     played = trials_by_rule(episodes)
-    return elements_of(
-        folder.config, baseline, played, level=level, n_resamples=n_resamples, rng=rng
-    )
+    return elements_of(folder.config, baseline, played, level=level, rng=rng)
 
 
 def elements_of(
@@ -239,7 +233,6 @@ def elements_of(
     played: Mapping[str, Mapping[str, Trials]],
     *,
     level: float = 0.95,
-    n_resamples: int = 10_000,
     rng: np.random.Generator | int | None = None,
 ) -> Elements:
     """Return :func:`elements` of trials that have been read."""
@@ -259,15 +252,15 @@ def elements_of(
             continue
         if not rules[baseline].learned.any():
             few.append(f"no trial of {learner} learned {baseline}: its errors are lower bounds")
-        base = _Medians.of(rules[baseline], n_resamples, draw)
+        base = _Medians.of(rules[baseline], N_RESAMPLES, draw)
         for rule in (name for name in names if name in rules and name != baseline):
-            one = _element(_Medians.of(rules[rule], n_resamples, draw), base, level)
+            one = _element(_Medians.of(rules[rule], N_RESAMPLES, draw), base, level)
             found.append(replace(one, learner=learner, rule=rule, baseline=baseline))
             if math.isnan(found[-1].low) and not math.isnan(found[-1].ratio):
                 few.append(f"{learner} on {rule}: fewer than {LEAST_TRIALS} trials, no interval")
     adjusted = holm([e.p_value for e in found])
     records = tuple(replace(e, p_adjusted=float(p)) for e, p in zip(found, adjusted, strict=True))
-    settings = made_by(rng, baseline=baseline, level=level, n_resamples=n_resamples)
+    settings = made_by(rng, baseline=baseline, level=level, n_resamples=N_RESAMPLES)
     return Elements(records, settings, tuple(few))
 
 
@@ -313,7 +306,7 @@ def compare_trials(
     baseline: Trials,
     *,
     level: float = 0.95,
-    n_resamples: int = 10_000,
+    n_resamples: int = N_RESAMPLES,
     rng: np.random.Generator | int | None = None,
 ) -> Element:
     """Compare the trials on a rule with those on a baseline, as :func:`elements` does for a run.

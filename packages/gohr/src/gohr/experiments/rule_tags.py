@@ -101,7 +101,6 @@ def tag_effects(
     tags: Sequence[str] | None = None,
     *,
     level: float = 0.95,
-    count_empty: bool = True,
 ) -> TagEffects:
     """Estimate what each tag of the rules costs each learner, over all rules of a run.
 
@@ -121,8 +120,6 @@ def tag_effects(
         The tags in the regression; all tags of the rules by default, which suits many rules only.
     level : float
         Confidence level of the intervals, between 0 and 1.
-    count_empty : bool
-        Whether an attempt of a run on an empty cell is an error.
 
     Returns
     -------
@@ -170,7 +167,7 @@ def tag_effects(
     else:
         folder = run if isinstance(run, Run) else Run.open(run)
         tags_of = tags_of_rules(folder.config)
-        episodes = run_episodes(folder, count_empty=count_empty)
+        episodes = run_episodes(folder)
         warn_of_stuck_rules(folder.config, episodes)
         played = trials_by_rule(episodes)
         errors = {a: {rule: x.errors for rule, x in rules.items()} for a, rules in played.items()}

@@ -101,11 +101,10 @@ def run(
     for rule in config.rules:
         if (warning := stuck_as_dealt(config, rule)) is not None:
             warnings.warn(warning, StuckRuleWarning, stacklevel=2)
+    found = Run.begin(out, config)
     if executor is None and workers > 1:
-        Run.check(out, config)
         compile_kernels(config)
     with chosen_workers as chosen:
-        found = Run.open_or_create(out, config)
         _play_missing(found, chosen, progress or (lambda n_played, n_to_play: None))
     return found
 

@@ -130,8 +130,8 @@ class Run:
         raise RunFolderError(f"{store.path}: not the experiment that the run began with")
 
     @classmethod
-    def open_or_create(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> Run:
-        """Open a run to continue it, or begin it.
+    def begin(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> Run:
+        """Open the run of an experiment to continue it, or create it.
 
         Raises
         ------
@@ -139,30 +139,13 @@ class Run:
             As :meth:`create` and :meth:`open`, and if the folder holds another experiment, or was
             begun by another version of Gnomon, whose learners may differ.
         """
-        found = cls.check(path, config)
-        if found is not None:
-            return found
-        try:
-            return cls.create(path, config)
-        except RunFolderError:
-            found = cls.check(path, config)  # another process may have begun it meanwhile
-            if found is None:
-                raise
-            return found
-
-    @classmethod
-    def check(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> Run | None:
-        """Open a run of an experiment; None if it is still to begin, and may. Changes nothing.
-
-        Raises
-        ------
-        RunFolderError
-            As :meth:`open_or_create`.
-        """
         path = Path(path)
         if not is_run_folder(path):
-            _check_free(path)
-            return None
+            try:
+                return cls.create(path, config)
+            except RunFolderError:
+                if not is_run_folder(path):  # else another process has begun it meanwhile
+                    raise
         try:
             run = cls.open(path)
         except DamagedRunError:

@@ -26,13 +26,12 @@ def by_pairs(x, y):
 
 def compared(x, y, level=0.95, *, higher_is_better=True, **options):
     """From the runs of two algorithms on each task."""
-    rows = [
-        {"algorithm": name, "task": t, "run": r, "score": score}
-        for name, tasks in (("x", x), ("y", y))
-        for t, runs in enumerate(tasks)
-        for r, score in enumerate(runs)
-    ]
-    table = ScoreTable.from_records(rows, higher_is_better=higher_is_better)
+    arrays = {}
+    for name, tasks in (("x", x), ("y", y)):
+        arrays[name] = np.full((max(map(len, tasks)), len(tasks)), np.nan)
+        for t, runs in enumerate(tasks):
+            arrays[name][: len(runs), t] = runs
+    table = ScoreTable.from_arrays(arrays, higher_is_better=higher_is_better)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
         (one,) = compare(table, "x", "y", "probability_of_improvement", level=level, **options)
@@ -184,11 +183,11 @@ def test_single_runs_are_a_sign_test():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("n_runs", [3, 5, 10])
-@pytest.mark.parametrize("shift", [0.0, 0.8, 2.5])
+@pytest.mark.parametrize("n_runs", [3, 10])
+@pytest.mark.parametrize("shift", [0.0, 2.5])
 def test_coverage_of_one_task(n_runs, shift):
     """At least 90 %, normal and skewed; the test keeps its level."""
-    rng, n_tables = np.random.default_rng(n_runs), 400
+    rng, n_tables = np.random.default_rng(n_runs), 250
     for draw in (rng.normal, rng.exponential):
         big = np.sort(draw(size=20_000))
         truth = np.searchsorted(big, draw(size=20_000) + shift, "left").mean() / big.size
@@ -203,8 +202,8 @@ def test_coverage_of_one_task(n_runs, shift):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("n_runs", "n_tasks"), [(3, 2), (4, 2), (5, 2), (3, 3), (4, 3)])
-@pytest.mark.parametrize("truth", [0.5, 0.85, 0.9])
+@pytest.mark.parametrize(("n_runs", "n_tasks"), [(3, 2), (5, 2), (3, 3)])
+@pytest.mark.parametrize("truth", [0.5, 0.9])
 def test_coverage_of_two_or_three_tasks(n_runs, n_tasks, truth):
     """At least 93 %, where one algorithm often wins all runs."""
     rng, n_tables, held = np.random.default_rng(n_runs), 300, 0
@@ -217,8 +216,8 @@ def test_coverage_of_two_or_three_tasks(n_runs, n_tasks, truth):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("n_runs", [3, 5, 10])
-@pytest.mark.parametrize("shift", [0.0, 1.0, 3.0, 9.0])
+@pytest.mark.parametrize("n_runs", [3, 10])
+@pytest.mark.parametrize("shift", [0.0, 3.0, 9.0])
 def test_coverage_over_tasks(n_runs, shift):
     """At least 91 %, from even to all won."""
     rng, n_tables, held = np.random.default_rng(n_runs), 300, 0

@@ -26,12 +26,9 @@ from gnomon.scores.readers.tables import read_tidy
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, missing_columns, role_of, tidy_rows, usual_columns
 
-#: Headings of a column that names algorithms or items, beside the usual ones of tidy tables.
-ALGORITHMS = (
-    "model", "algorithm", "algo", "agent", "method", "system", "name", "learner", "policy",
-    "player", "approach",
-)  # fmt: skip
-TASKS = ("task", "env", "environment", "game", "dataset", "benchmark")
+#: Headings of a column that names algorithms, tasks or items, beside the usual ones of tidy tables.
+ALGORITHMS = ("system", "name", "player", "approach")
+TASKS = ("dataset",)
 ITEMS = (
     "item", "item id", "question", "question id", "sample", "sample id", "example id", "instance",
     "instance id", "doc id",
@@ -147,7 +144,7 @@ def _role(heading: str) -> str | None:
         return None
     if role is None and heading.lower() in STEPS:
         return "step"
-    return "algorithm" if role is None and heading.lower() in ALGORITHMS else role
+    return "algorithm" if role is None and _plain(heading) in ALGORITHMS else role
 
 
 def _values(names: Sequence[str]) -> list[str]:
@@ -210,7 +207,7 @@ def _named_rows(raw: Rows, origin: Origin) -> tuple[str, list[str]]:
     if name is None or not values:
         raise missing_columns(raw, origin, filter(None, map(role_of, raw.names)))
     of_tasks = _names_tasks(name)
-    if not of_tasks and _plain(name) not in ALGORITHMS and None not in _numbers(raw[name]):
+    if not (of_tasks or _names_algorithms(name)) and None not in _numbers(raw[name]):
         raise origin.error(
             f"column {name!r} holds numbers: rows may be steps, runs "
             f"({option(columns={'run': name})}) or algorithms "
@@ -242,25 +239,24 @@ def _column_of_names(raw: Rows, origin: Origin) -> str | None:
     glance = {name: _numbers(first[name]) for name in raw.names}
     texts = [name for name in raw.names if None in glance[name]]
     # There are benchmarks called "Agent" and "System": these hold numbers alone.
-    headed = [name for name in texts if _plain(name) in ALGORITHMS]
+    headed = [name for name in texts if _names_algorithms(name)]
     # Ranks differ from row to row as well. A column "index" of texts may be the names.
     others = [name for name in raw.names if name in texts or not _is_no_task(name)]
     candidates = headed or (others or list(raw.names))[:1]
     names = next((name for name in candidates if not _repeated(raw[name])), candidates[0])
     rest = [name for name in raw.names if name != names]
-    plain = [_plain(name) for name in rest]
     numeric = [name for name in rest if _has_number(glance[name])]
-    if _names_tasks(names) and any(name in ALGORITHMS for name in plain):
+    if _names_tasks(names) and any(map(_names_algorithms, rest)):
         return None  # a tidy file in other words
     # That very name is the tidy file's: it takes numbers in all other columns to be no such file.
-    if "task" in plain or (_plain(names) == "task" and len(numeric) < len(rest)):
+    if "task" in map(_plain, rest) or (_plain(names) == "task" and len(numeric) < len(rest)):
         return None
     twice = _repeated(raw[names])
     if not twice:
         return names
-    is_known = _names_tasks(names) or _plain(names) in ALGORITHMS
+    is_known = _names_tasks(names) or _names_algorithms(names)
     tasks = [name for name in numeric if not _is_no_task(name)]
-    if is_known and len(tasks) > 1 and not any(name in TASKS for name in plain):
+    if is_known and len(tasks) > 1 and not any(map(_names_tasks, rest)):
         name = raw.texts(names).tolist()[twice[0]] or ""
         found = f"expected a row for each name, found {name!r} twice; "
         message = "several runs belong in a tidy file, with columns algorithm, task, run, score"
@@ -284,6 +280,10 @@ def _is_scores(name: str, column: Column) -> bool:
 
 def _is_no_task(heading: str) -> bool:
     return _plain(heading) in NO_TASKS
+
+
+def _names_algorithms(heading: str) -> bool:
+    return _plain(heading) in ALGORITHMS or role_of(heading) == "algorithm"
 
 
 def _names_tasks(heading: str) -> bool:

@@ -1,7 +1,6 @@
 """Tables of items: what they hold, in words and as arrays."""
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,7 +62,6 @@ def test_arrays_have_one_order_of_items_and_keep_what_is_missing():
     np.testing.assert_array_equal(score, [np.nan, 1.0, 0.0, 1.0])
     np.testing.assert_array_equal(scores.matrix(["a"]), [[np.nan, 0.5, 1.0]])
     assert scores.counts("a").tolist() == [0, 2, 1]
-    np.testing.assert_array_equal(scores.epochs("a"), [[np.nan, np.nan], [1.0, 0.0], [1.0, np.nan]])
     with pytest.raises(UnknownNameError, match="unknown algorithm 'c'"):
         scores.rows("c")
 
@@ -132,12 +130,6 @@ def test_what_is_no_table_of_items_is_refused(rows, about, message):
 def test_a_cluster_may_be_told_by_one_model_alone():
     rows = [row("a", "q1", 1, 1.0), row("b", "q1", 1, 1.0, None)]
     assert table(rows).item_scores.cluster_of.tolist() == [0]
-
-
-def test_frames_and_arrays_take_units():
-    frame = pl.DataFrame(ROWS)
-    assert ScoreTable(frame, units="items", cluster="topic").units == "items"
-    assert ScoreTable.from_arrays({"a": [[1.0, 0.0]]}, units="items").item_scores.n_epochs == 1
 
 
 def test_a_table_with_steps_has_no_item_scores():

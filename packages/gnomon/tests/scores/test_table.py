@@ -138,20 +138,6 @@ def test_a_selection_that_finds_nothing_says_what_there_is():
         table.select(where={"sweet": 1})
 
 
-def test_frames_of_other_libraries_give_the_same_table():
-    pandas = pytest.importorskip("pandas")
-    arrow = pytest.importorskip("pyarrow")
-    expected = ScoreTable.from_records(ROWS).to_polars()
-    for frame in (
-        pl.DataFrame(ROWS, infer_schema_length=None),
-        pandas.DataFrame(ROWS),
-        arrow.Table.from_pylist(ROWS),
-    ):
-        found = ScoreTable(frame).to_polars()
-        assert found.equals(expected, null_equal=True)
-    assert ScoreTable.from_records(ROWS).to_pandas()["run"].tolist() == [0, 1, 0, 0, 1]
-
-
 def test_frames_with_other_names_are_read_by_theirs():
     names = {"algorithm": "Name", "task": "Game", "run": "seed", "score": "Return"}
     columns = {"Name": ["a", "a"], "Game": ["t", "t"], "seed": [1, 2], "Return": [3.0, 4.0]}

@@ -71,13 +71,6 @@ class ItemScores:
         item, _, score = self.rows(model)
         return np.bincount(item[~np.isnan(score)], minlength=len(self.items))
 
-    def epochs(self, model: str) -> FloatArray:
-        """Return the scores of a model, shape (items, epochs); NaN where there is none."""
-        item, epoch, score = self.rows(model)
-        found = np.full((len(self.items), self.n_epochs), np.nan)
-        found[item, epoch] = score
-        return found
-
     def matrix(self, models: Sequence[str] | None = None) -> FloatArray:
         """Return the mean over the epochs of each item, shape (models, items).
 

@@ -66,14 +66,6 @@ def test_a_group_is_no_task_beside_its_subtasks(tmp_path, about, left_out):
     assert table.tasks == kept
 
 
-def test_an_evaluation_that_ran_twice_is_said(tmp_path):
-    content = lm_results(arc={"acc,none": 0.3}, piqa={"acc,none": 0.4})
-    for name in ("results_1.json", "results_2.json"):
-        write(tmp_path / name, content)
-    with pytest.warns(DegenerateScoresWarning, match="reruns of one deterministic evaluation"):
-        read_scores(tmp_path)
-
-
 @pytest.mark.parametrize("results", [None, [], {"arc": 3}, {"arc": {"acc": "high"}}, {}])
 def test_results_that_are_none(tmp_path, results):
     path = write(tmp_path / "results.json", {"results": results})

@@ -36,8 +36,6 @@ RIGHT = {
     "empty lines.csv": "\n\n" + HEADER + "\n" + ROWS.replace("\n", "\n\n") + ",,,\n",
     "blanks.csv": (HEADER + ROWS).replace(",", ", "),
     "nothing.csv": HEADER + ROWS + "".join(f"ppo,pong,{x},{x}\n" for x in ("N/A", "#N/A", "-")),
-    "runs.csv": "algorithm,task,seed_0,seed_1\nppo,pong,1.5,2.5\n",
-    "numbered runs.csv": "algorithm,task,0,1\nppo,pong,1.5,2.5\n",
     "wandb.csv": '"Name","State","env_id","exp_name","seed","charts/episodic_return"\n'
     '"a","finished","pong","ppo","1","1.5"\n"b","finished","pong","ppo","2","2.5"\n',
     "lines.json": FRAME.to_json(orient="records", lines=True),

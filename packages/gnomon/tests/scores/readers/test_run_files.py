@@ -142,16 +142,6 @@ def test_nothing_is_said_of_what_is_named(tmp_path):
         assert len(read_scores(tmp_path)) == 2
 
 
-def test_monitors(tmp_path):
-    text = '#{"t_start": 1}\nr,l,t\n1.5,10,0.1\n2.5,20,0.2\n'
-    write(tmp_path / "ppo/CartPole/0/monitor.csv", text)
-    table = read_scores(tmp_path)
-    assert table.curves("ppo", "CartPole")[0].tolist() == [10.0, 30.0]
-    assert table.last_step().runs("ppo", "CartPole").tolist() == [2.0]
-    with pytest.raises(ScoreDataError, match="line 1: expected '#' and JSON, as a monitor file"):
-        read_scores(write(tmp_path / "other.csv", "r,l,t\n"), format="monitors")
-
-
 def test_monitor_files_by_their_place(tmp_path):
     text = '#{"t_start": 0.0}\nr,l,t\n1.5,10,0.1\n2.5,20,0.2\n'
     write(tmp_path / "ppo" / "ant" / "0.monitor.csv", text)
@@ -171,3 +161,5 @@ def test_monitor_files_by_their_place(tmp_path):
 def test_a_folder_without_any_is_told(tmp_path):
     with pytest.raises(ScoreDataError, match=r"expected ALGORITHM/TASK/RUN/monitor\.csv in it"):
         read_scores(tmp_path, format="monitors")
+    with pytest.raises(ScoreDataError, match="line 1: expected '#' and JSON, as a monitor file"):
+        read_scores(write(tmp_path / "other.csv", "r,l,t\n"), format="monitors")

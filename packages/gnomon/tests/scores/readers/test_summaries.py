@@ -68,20 +68,3 @@ def test_summaries_with_a_fault(tmp_path):
         DegenerateScoresWarning, match="1 of 2 tasks left out, since b lacks them: u"
     ):
         assert read_summaries(ragged).tasks == ("t",)
-
-
-def read_results(path):
-    return read_scores(path, format="lm-eval")
-
-
-@pytest.mark.parametrize("read", [read_summaries, read_results])
-def test_what_is_no_text(tmp_path, read):
-    (tmp_path / "scores.csv").write_bytes(b"\xff\xfe\x00")
-    for path in (tmp_path / "scores.csv", tmp_path):
-        with pytest.raises(
-            ScoreDataError,
-            match=r"expected (JSON;|UTF-(8|16) text|a file of scores|files named results)",
-        ) as error:
-            read(path)
-        assert str(path) in str(error.value)
-        assert "\n" not in str(error.value)

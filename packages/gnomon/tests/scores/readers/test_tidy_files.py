@@ -120,23 +120,6 @@ def test_messages_name_file_line_and_column(tmp_path, text, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("scores.csv", b"algorithm,task,score\n", "expected rows of scores, found none"),
-        ("scores.csv", b"", "expected a table with a header line"),
-        ("scores.parquet", b"no parquet", "expected a Parquet file"),
-        ("scores.csv", HEADER.encode() + b"a,t,0,\xff\n", "line 2: expected UTF-8 text, found"),
-    ],
-)
-def test_files_that_are_no_scores(tmp_path, name, content, message):
-    path = tmp_path / name
-    path.write_bytes(content)
-    with pytest.raises(ScoreDataError, match=message) as error:
-        read_scores(path)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
     ("column", "values", "message"),
     [
         ("score", [[1.0], [2.0]], r": column 'score': expected texts or numbers, found list"),

@@ -11,6 +11,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -161,14 +162,15 @@ def _read_monitors(source: Source, wanted: ReadRequest) -> ScoreTable:
 
 def _episodes(path: Path) -> list[tuple[float, float, float]]:
     """Return time of ending, length and return of each finished episode of a file."""
-    text = _monitor_text(path)
-    lines = text.splitlines()
-    start = _about(lines[0]).get("t_start")
+    about, text = _monitor(path)
+    start = about.get("t_start")
+    began = start if isinstance(start, float) else 0.0
+    rows = list(csv.DictReader(text.splitlines()))
     found = []
-    for line, row in enumerate(csv.DictReader(lines[1:]), start=3):
+    for line, row in enumerate(rows, start=3):
         cells = [row.get(name) for name in ("t", "l", "r")]
         time, length, score = [None if x is None else reported_number(x) for x in cells]
-        is_cut = line == len(lines) and not text.endswith("\n")
+        is_cut = line == len(rows) + 2 and not text.endswith("\n")
         if is_cut and None in (time, length, score):
             note(f"{path.name}: the last line is cut off and left out")
             break
@@ -176,32 +178,28 @@ def _episodes(path: Path) -> list[tuple[float, float, float]]:
             name, cell = ("l", cells[1]) if length is None else ("r", cells[2])
             where = f"{path}, line {line}, column {name!r}"
             raise ScoreDataError(f"{where}: expected a number, found {str(cell)!r}")
-        began = start if isinstance(start, float) else 0.0
         found.append((began + (time or 0.0), length, score))
     return found
 
 
-def _monitor_text(path: Path) -> str:
+def _monitor(path: Path) -> tuple[dict[str, Any], str]:
+    """Return what the first line of a monitor states, if it can be read, and the text below it."""
     try:
-        text = path.read_text("utf-8")
+        first, _, text = path.read_text("utf-8").partition("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ScoreDataError(f"{path}: expected a monitor file; {error}") from None
-    if not text.startswith("#"):
+    if not first.startswith("#"):
         raise ScoreDataError(f"{path}, line 1: expected '#' and JSON, as a monitor file has")
-    return text
-
-
-def _about(line: str) -> Mapping[str, Any]:
-    """Return what the first line holds: the start, and perhaps the environment."""
-    try:
-        return mapping_at({"about": json.loads(line.removeprefix("#"))}, "about")
-    except ValueError:
-        return {}
+    with suppress(ValueError):
+        about = json.loads(first.removeprefix("#"))
+        if isinstance(about, dict):
+            return about, text
+    return {}, text
 
 
 def _task(path: Path) -> str | None:
     """Return the environment that a monitor file names, if any."""
-    found = _about(_monitor_text(path).partition("\n")[0]).get("env_id")
+    found = _monitor(path)[0].get("env_id")
     return found if isinstance(found, str) and found != "None" else None
 
 

@@ -23,7 +23,7 @@ def read(tmp_path, content, name="scores.csv"):
         GOOD.replace("\n", "\r\n"),
         GOOD.replace("\n", "\r"),
         "\ufeff" + GOOD,
-        "\n,,,\n" + GOOD + "\n,,,\n\n",
+        '\n,,,\n"",""\n' + GOOD + "\n,,,\n\n",
         GOOD.replace("a,t,1", "\na,t,1"),
         GOOD.replace("a,", '"a",'),
         GOOD.removesuffix("\n"),

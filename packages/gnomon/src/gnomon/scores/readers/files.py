@@ -192,7 +192,7 @@ def _beginning(path: Path) -> tuple[int, str, str]:
     """Return the number of empty lines before the headings, their line, and the separator."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         lines = [file.readline(_LONGEST_HEADER) for _ in range(_MOST_LINES_BEFORE)]
-    n = next((at for at, line in enumerate(lines) if line.strip(",;\t\r\n ")), 0)
+    n = next((at for at, line in enumerate(lines) if line.strip(',;\t\r\n "')), 0)
     return n, lines[n], max(",;\t", key=lines[n].count)
 
 
@@ -303,8 +303,8 @@ class _Records:
         """Yield the records below the header, many at a time; refuse one of another length."""
         with self._path.open(encoding="utf-8-sig") as text:
             reader = self._reader(text)
-            next(reader)
             try:
+                next(record for record in reader if any(record))  # the header
                 while chunk := list(islice(reader, max(1, _MOST_FIELDS // len(names)))):
                     chunk = chunk if all(map(any, chunk)) else [x for x in chunk if any(x)]
                     if not set(map(len, chunk)) <= {len(names)}:

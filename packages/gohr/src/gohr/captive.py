@@ -16,7 +16,7 @@ from typing import Any, Literal, cast, final, get_args
 
 import numpy as np
 
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, check_word
 from gohr._version import __version__
 from gohr.captive_log import ResultFile
 from gohr.errors import RuleSyntaxError
@@ -101,6 +101,7 @@ class Dialogue(ABC):
     def __init__(
         self, mode: OutputMode, features: Mapping[str, Sequence[str]], *, reveal: bool = False
     ) -> None:
+        check_word("mode", mode, get_args(OutputMode))
         self._mode: OutputMode = mode
         self._features, self._reveal = features, reveal
         self.episode = -1

@@ -207,7 +207,4 @@ def _in_words(series: SeriesPlan) -> str:
     parts += [f"{len(series.given)} given"] if series.given else []
     parts.append(f"{series.feedback} feedback")
     parts += [f"ends at {series.mastery} in a row"] if series.mastery is not None else []
-    if series.give_up_at is not None:
-        until = f"giving up between boards, until board {series.give_up_at}"
-        parts.append(until if series.give_up_at else "no giving up")
     return ", ".join(parts)

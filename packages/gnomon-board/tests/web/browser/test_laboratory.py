@@ -34,7 +34,7 @@ debrief = "The first rule was of colours. Your code: **{{completionCode}}**"
 demographics_page = "Now *about you*."
 [lists]
 a = [
-    {{ rule = "hue.txt", episodes = 3, mastery = 5, give_up_at = 0, guess = "mastery" }},
+    {{ rule = "hue.txt", episodes = 3, mastery = 5, guess = "mastery" }},
     {{ rule = "anything-goes", episodes = 2, feedback = "fixed", guess = "board" }},
 ]
 [defaults]

@@ -89,15 +89,12 @@ class SeriesTerms(Part):
 
     ``given`` boards are dealt over and over, as listed. ``fixed`` feedback marks pieces that cannot
     be moved, and refuses attempts at them. With the ``memory_aid`` players see the pieces that they
-    moved, and their attempts. Giving up is offered at any time, or only between boards while at
-    most ``give_up_at`` were played. ``mastery`` is the number of successes in a row that ends the
-    series.
+    moved, and their attempts. ``mastery`` is the number of successes in a row that ends the series.
     """
 
     given: tuple[tuple[GivenPiece, ...], ...] = ()
     feedback: Literal["free", "fixed"] = "free"
     memory_aid: bool = True
-    give_up_at: Annotated[int, Field(ge=0, le=1000)] | None = None
     points: PointsPlan | None = None
     mastery: _Count | None = None
     guess: Literal["never", "mastery", "board", "series"] = "never"

@@ -157,8 +157,6 @@ class PlayView:
     mastered : bool
         Whether there were ten in a row at any time; false where a streak ends the series, which
         ``end`` then indicates.
-    may : tuple of {"next", "give up"}
-        Other actions that are possible now.
     points : mapping or None
         If the plan has points: ``total`` of the series so far; ``board_least`` and ``board_most``,
         which this board can still earn.
@@ -175,7 +173,6 @@ class PlayView:
     moves: int
     streak: int
     mastered: bool
-    may: tuple[Literal["next", "give up"], ...] = ()
     points: dict[str, int] | None = None
 
     def as_record(self) -> dict[str, Any]:
@@ -288,16 +285,6 @@ class PlaySession:
     def next_attempt(self) -> tuple[int, int]:
         """Board and number of the attempt that comes next, both from 1."""
         return self.n_boards, len(self.here()) + 1
-
-    @property
-    def may(self) -> tuple[Literal["next", "give up"], ...]:
-        """Possible actions of the player besides moving pieces."""
-        state, latest = self.state, self.game.terms.give_up_at
-        found: list[Literal["next", "give up"]] = ["next"] if state == "board over" else []
-        between = state == "board over" and latest is not None and self.n_boards <= latest
-        if state != "ended" and (latest is None or between):
-            found.append("give up")
-        return tuple(found)
 
     @property
     def successes(self) -> list[bool]:
@@ -458,7 +445,7 @@ class PlaySession:
         PlayError
             This board is not over, or it was the last.
         """
-        if "next" not in self.may:
+        if self.state != "board over":
             raise PlayError(f"expected a board that is over, and one to come; this is {self.state}")
         self._seen_at = time.time() if now is None else now
         self.episode += 1
@@ -469,12 +456,10 @@ class PlaySession:
         Raises
         ------
         PlayError
-            The game has ended, or the study offers no giving up at this point.
+            The game has ended.
         """
         if self.state == "ended":
             raise PlayError("expected a game in progress; this one has ended")
-        if "give up" not in self.may:
-            raise PlayError("giving up is not offered at this point")
         self.gave_up = True
 
     def view(self) -> PlayView:
@@ -513,7 +498,6 @@ class PlaySession:
             moves=sum(good),
             streak=next((i for i, each in enumerate(reversed(good)) if not each), len(good)),
             mastered=terms.mastery is None and self.mastered_after is not None,
-            may=self.may,
             points=points,
         )
 

@@ -170,8 +170,8 @@
     // A player whose study has ended can only go on to its end.
     if (over) over.hidden = !page.over;
     const asked = page.guess_due || page.over;
-    nextForm.hidden = asked || !view.may.includes("next");
-    giveUp.hidden = asked || !view.may.includes("give up");
+    nextForm.hidden = asked || view.state !== "board over";
+    giveUp.hidden = asked || view.state === "ended";
     giveUp.open = false;
     result.hidden = asked || view.state !== "ended";
   }

@@ -86,7 +86,7 @@ def test_the_belief_is_bayes_rule_with_the_reference(monkeypatch, hidden):
             slow.update(action, outcome, game.finish != 0)
 
 
-@pytest.mark.parametrize(("choice", "every"), [("information", 1), ("success", 6)])
+@pytest.mark.parametrize(("choice", "every"), [("information", 3), ("success", 8)])
 def test_the_rules_of_the_library_are_found_out(choice, every):
     errors = {}
     for rule in available_rules()[::every]:

@@ -6,8 +6,8 @@ A kind is a name of :func:`available_learners`, or the location of your own clas
 
 The parameters of a learner's class are its settings, apart from the board specification and the
 random generator. The class alone declares them: a type (``bool``, ``int``, ``float``, ``str``, or a
-``Literal`` of words; ``| None`` if it may be left open), a default, a :class:`Range` within
-``Annotated``, and a description in the docstring's section "Parameters".
+``Literal`` of words), a default, a :class:`Range` within ``Annotated``, and a description in the
+docstring's section "Parameters".
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from functools import cache
 from importlib import import_module, metadata
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType, NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from gnomon.errors import GnomonError, UnknownNameError, visible
 from gnomon.results import Results, Row, generator
@@ -97,7 +97,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class LearnerField:
-    """A setting of a kind of learner; without a default it is needed, unless ``optional``."""
+    """A setting of a kind of learner; it is needed if its default is None."""
 
     name: str
     type: type
@@ -105,7 +105,6 @@ class LearnerField:
     choices: tuple[str, ...] = ()
     range: Range | None = None
     meaning: str = ""
-    optional: bool = False
 
     @property
     def expected(self) -> str:
@@ -114,12 +113,9 @@ class LearnerField:
             return " or ".join(map(repr, self.choices))
         return _TYPES[self.type] + ("" if self.range is None else f" {self.range}")
 
-    def read(self, value: object) -> bool | int | float | str | None:
+    def read(self, value: object) -> bool | int | float | str:
         """Return a value with the type of this field; raise ConfigError for any other value."""
-        found: bool | int | float | str
         match value:
-            case None if self.optional:
-                return None
             case bool() if self.type is bool:
                 return value
             case bool():
@@ -136,8 +132,6 @@ class LearnerField:
 
     def allows(self, value: Any) -> bool:
         """Return whether a value of the right type is in range, or one of the choices."""
-        if value is None and self.optional:
-            return True
         in_range = self.range is None or value in self.range
         return in_range and (not self.choices or value in self.choices)
 
@@ -175,10 +169,6 @@ def _field(parameter: inspect.Parameter, hint: Any, meaning: str) -> LearnerFiel
     default = None if parameter.default is parameter.empty else parameter.default
     within: Range | None = None
     choices: tuple[Any, ...] = ()
-    optional = get_origin(hint) is UnionType or get_origin(hint) is Union
-    if optional:
-        parts = [part for part in get_args(hint) if part is not NoneType]
-        hint = parts[0] if len(parts) == 1 else hint
     if get_origin(hint) is Annotated:
         hint, *extras = get_args(hint)
         within = next((extra for extra in extras if isinstance(extra, Range)), None)
@@ -191,7 +181,7 @@ def _field(parameter: inspect.Parameter, hint: Any, meaning: str) -> LearnerFiel
         raise ConfigError(f"setting {name!r}: {expected}; found {shown}")
     if name in _RESERVED:
         raise ConfigError(f"setting {name!r}: a config file means something else by this name")
-    return LearnerField(name, found, default, choices, within, meaning, optional)
+    return LearnerField(name, found, default, choices, within, meaning)
 
 
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*) *:[^\n]*\n((?:[ \t]+\S[^\n]*(?:\n|$)|[ \t]*\n)+)", re.M)
@@ -283,7 +273,7 @@ class LearnerKinds(Results[LearnerKind]):
 
 def _default_words(field: LearnerField) -> str:
     if field.default is None:
-        return "left open" if field.optional else "needed"
+        return "needed"
     return str(field.default).lower() if field.type is bool else str(field.default)
 
 
@@ -441,7 +431,7 @@ def make_learner(
                 raise UnknownNameError("field", name, fields)
         values = {name: fields[name].read(value) for name, value in settings.items()}
         for name, field in fields.items():
-            if field.default is None and not field.optional and name not in values:
+            if field.default is None and name not in values:
                 raise ConfigError(f"{name}: expected {field.expected}, and found nothing")
         made = _learner_class(kind)
         learner: Learner = made(board_spec, rng=generator(rng), **values)

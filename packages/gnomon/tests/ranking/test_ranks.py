@@ -93,7 +93,7 @@ def test_single_runs_are_a_sign_test_over_tasks():
     with pytest.warns(DegenerateScoresWarning, match="treated as a sample"):
         found = rank(table_of([[[float(t)], [float(t) - 1.0]] for t in range(9)]))
     assert found.p_adjusted[0, 1] == pytest.approx(stats.binomtest(9, 9).pvalue)
-    assert found.resampling == "runs_and_tasks"
+    assert found.settings["resampling"] == "runs_and_tasks"
 
 
 def test_tasks_as_a_sample_are_wider():

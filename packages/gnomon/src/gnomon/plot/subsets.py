@@ -12,9 +12,9 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLoc
 from gnomon.distillation.distilled import Distillation
 from gnomon.distillation.suite import Sizes
 from gnomon.distillation.transforms import Transform
-from gnomon.errors import ScoreDataError, shortened
+from gnomon.errors import ScoreDataError
 from gnomon.plot.figure import Figure, Panel, frame
-from gnomon.plot.labels import LONGEST, name_series
+from gnomon.plot.labels import name_series
 from gnomon.plot.lines import Line, draw_lines
 from gnomon.plot.style import (
     HALF_WIDTH,
@@ -30,8 +30,6 @@ from gnomon.plot.style import (
 from gnomon.scores.table import FloatArray
 from gnomon.tables import percent
 
-#: More names are unreadable; the numbers have them all.
-_MOST_NAMED = 12
 _LEVEL = 0.9
 
 
@@ -62,7 +60,7 @@ def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | A
         caption="Each algorithm by a model whose tasks and weights were chosen without it. "
         f"Vertical lines: {percent(_LEVEL)} prediction intervals; those of {n_outside} of "
         f"{held.n_predicted} algorithms miss the diagonal, on which predictions are right "
-        "(diamonds, the farthest named).",
+        "(diamonds).",
         alt=f"{held.n_predicted} algorithms, predicted against true summary",
         rows=rows,
     )
@@ -78,7 +76,6 @@ def _draw_predictions(found: Distillation, points: FloatArray, ax: Axes) -> None
     data = found.data
     whole = ~np.isnan(points[1])
     t, p, low, high = points[:, whole]
-    names = [name for name, known in zip(data.algorithms, whole, strict=True) if known]
     ends = np.array([min(p.min(), t.min()), max(p.max(), t.max())])
     line = ends + np.array([-0.05, 0.05]) * (np.ptp(ends) or 1.0)
     dress(ax, grid="both")
@@ -101,15 +98,6 @@ def _draw_predictions(found: Distillation, points: FloatArray, ax: Axes) -> None
     _mark_scores(ax, data.transform, line)
     ax.set_xlabel("true summary")
     ax.set_ylabel("predicted without the algorithm")
-    far = np.argsort(-np.abs(p - t) * outside, kind="stable")[: min(_MOST_NAMED, outside.sum())]
-    for i in np.sort(far):
-        # On the side away from the diagonal, where the other algorithms are not.
-        beside, where = (6, "left") if p[i] < t[i] else (-6, "right")
-        ax.annotate(
-            shortened(names[i], LONGEST), (t[i], p[i]), textcoords="offset points",
-            xytext=(beside, 0), ha=where, va="center", color=INK, fontsize=SIZE - 2,
-            parse_math=False,
-        )  # fmt: skip
 
 
 def _mark_scores(ax: Axes, transform: Transform, ends: FloatArray) -> None:

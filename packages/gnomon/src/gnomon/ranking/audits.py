@@ -141,7 +141,9 @@ def audit(
     )
     return Audit(
         statements,
-        made_by(rng, level=level, resampling=ranking.resampling, n_resamples=n_resamples),
+        made_by(
+            rng, level=level, resampling=ranking.settings["resampling"], n_resamples=n_resamples
+        ),
         tuple(notes),
         table=table,
         estimates=() if isinstance(estimates, GnomonError) else estimates,
@@ -285,7 +287,7 @@ def _on_metric(metric: str, values: dict[str, float], ranking: Ranking) -> State
 def _on_runs(ranking: Ranking, scores: ScoreTable) -> Statement:
     """Report whether the first two are separated, and if not how many runs are planned for them."""
     a, b = ranking.names[:2]
-    of_runs = ranking.resampling == "runs"
+    of_runs = ranking.settings["resampling"] == "runs"
     pair, units = f"{a} and {b}", "runs per task" if of_runs else "tasks"
     # Numbers of runs are harmonic means.
     present = float(min(ranking.n_sampled[:2]))

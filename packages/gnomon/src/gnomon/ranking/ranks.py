@@ -62,8 +62,6 @@ class Ranking(Results[Ranked]):
         P(row better than column); of items the difference of means; NaN where two share no task.
     p_adjusted : ndarray of float, shape (n, n)
         P-values of the pairs, corrected for all of them.
-    error : ndarray of float, shape (n, n)
-        Standard errors of `probability`; NaN for items.
     n_sampled : ndarray of float, shape (n,)
         Runs per task of each one (harmonic mean), or tasks, or items: whatever is the sample.
 
@@ -79,7 +77,6 @@ class Ranking(Results[Ranked]):
     tiers: tuple[tuple[str, ...], ...]
     probability: FloatArray
     p_adjusted: FloatArray
-    error: FloatArray
     n_sampled: FloatArray
 
     drawn_by: ClassVar[str | None] = "gnomon.plot.tiers:ranking_figure"
@@ -100,56 +97,40 @@ class Ranking(Results[Ranked]):
         return np.asarray(self.p_adjusted <= 1.0 - self.level)
 
     @property
-    def method(self) -> str:
-        """What the order goes by."""
-        return str(self.settings["method"])
-
-    @property
-    def by(self) -> By:
-        """What is ranked: algorithms or tasks."""
-        by: By = self.settings["by"]
-        return by
-
-    @property
     def level(self) -> float:
         """Confidence level."""
         return float(self.settings["level"])
 
     @property
-    def resampling(self) -> Resampling:
-        """What is the sample: runs, or tasks as well."""
-        sample: Resampling = self.settings["resampling"]
-        return sample
-
-    @property
     def title(self) -> str:
         """What the values are."""
-        intervals = f"{percent(self.level)} intervals"
-        if self.method == WINS and self.by == "task":
+        method, intervals = self.settings["method"], f"{percent(self.level)} intervals"
+        if method == WINS and self.settings["by"] == "task":
             return f"probability of being harder than another task, {intervals}"
-        if self.method == WINS:
+        if method == WINS:
             return f"mean win probability, {intervals}"
-        if self.method == ITEM_MEAN:
+        if method == ITEM_MEAN:
             return f"mean over items, {intervals}"
-        return f"ordered by {self.method}, {intervals} of ranks"
+        return f"ordered by {method}, {intervals} of ranks"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the ranks are based on, and how to read the tiers."""
-        kind = "items" if self.method == ITEM_MEAN else self.by
-        unit = "Tasks" if self.by == "task" else "Algorithms"
+        method, by = self.settings["method"], self.settings["by"]
+        kind = "items" if method == ITEM_MEAN else by
+        unit = "Tasks" if by == "task" else "Algorithms"
         notes = [_BASIS[kind], f"{unit} in the same tier are not significantly different."]
         pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
-        if self.resampling == "runs" or kind == "items":
+        if self.settings["resampling"] == "runs" or kind == "items":
             if len(self) > 2:
                 notes.append(f"Tests have Holm's correction over {pairs}.")
         else:
-            grounds = f"{ground_of(self.by)}s"
+            grounds = f"{ground_of(by)}s"
             corrected = (
                 f"; tests have the max-t correction over {pairs} by random signs of the {grounds}"
             )
             notes.append(f"The {grounds} are the sample{corrected if len(self) > 2 else ''}.")
-        if self.method not in (WINS, ITEM_MEAN):
+        if method not in (WINS, ITEM_MEAN):
             notes.append("Intervals of ranks do not depend on the method that gives the order.")
         return tuple(notes)
 
@@ -157,7 +138,7 @@ class Ranking(Results[Ranked]):
         """Return values, ranks and tiers in words."""
         return [
             {
-                self.by: one["name"],
+                self.settings["by"]: one["name"],
                 "value": one["value"],
                 "low": one["low"],
                 "high": one["high"],
@@ -169,7 +150,7 @@ class Ranking(Results[Ranked]):
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         ends = () if all(row["low"] is None for row in rows) else ("low", "high")
-        return [self.by, "value", *ends, "rank", "tier"]
+        return [self.settings["by"], "value", *ends, "rank", "tier"]
 
     def to_latex(self) -> str:
         """Return a table for a paper (booktabs), under a comment that describes how it was made."""
@@ -298,7 +279,7 @@ def rank(
         field.names,
         values,
         strength,
-        (found.value, found.p_adjusted, found.error),
+        (found.value, found.p_adjusted),
         n_sampled,
         tuple(warned),
         method=method,
@@ -339,7 +320,7 @@ def _assembled(
     names: Sequence[str],
     values: FloatArray,
     strength: FloatArray,
-    pairs: tuple[FloatArray, FloatArray, FloatArray],
+    pairs: tuple[FloatArray, FloatArray],
     n_sampled: FloatArray,
     warned: tuple[str, ...],
     *,
@@ -347,10 +328,10 @@ def _assembled(
     sign: float = 1.0,
     **settings: Any,
 ) -> Ranking:
-    """Bring values with their ends and pairs (value, p, error) into the order of the strength."""
+    """Bring values with their ends and pairs (value, p) into the order of the strength."""
     keys = np.round(np.nan_to_num(strength, nan=-np.inf), 12)
     order = sorted(range(len(names)), key=lambda i: (-keys[i], names[i]))
-    probability, p_adjusted, error = (x[np.ix_(order, order)] for x in pairs)
+    probability, p_adjusted = (x[np.ix_(order, order)] for x in pairs)
     separated = p_adjusted <= 1.0 - settings["level"]
     better = separated & (sign * (probability - neutral) > 0.0)
     low, high = 1 + better.sum(axis=0), len(names) - better.sum(axis=1)
@@ -371,7 +352,6 @@ def _assembled(
         tiers=groups,
         probability=probability,
         p_adjusted=p_adjusted,
-        error=error,
         n_sampled=n_sampled[order],
     )
 
@@ -397,7 +377,7 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
     means = [items.mean(name) for name in names]
     sign = 1.0 if scores.higher_is_better else -1.0
     values = np.array([[one.value, *one.interval(level)] for one in means]).T
-    difference, p, error = np.full((3, len(names), len(names)), np.nan)
+    difference, p = np.full((2, len(names), len(names)), np.nan)
     np.fill_diagonal(difference, 0.0)
     for (i, j), one in zip(combinations(range(len(names)), 2), found, strict=True):
         difference[i, j], difference[j, i] = one.value, -one.value
@@ -406,7 +386,7 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         names,
         values,
         sign * values[0],
-        (difference, p, error),
+        (difference, p),
         np.array([float(one.n) for one in means]),
         tuple(notes),
         neutral=0.0,

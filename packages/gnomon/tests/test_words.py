@@ -21,7 +21,6 @@ NEEDED = {
     "check_claim": (TABLE, "b worse than a", "mean"),
     "curves": (CURVES,),
     "mann_whitney": (X[0], X[1]),
-    "mann_whitney_table": ({"a": X[0], "b": X[1]},),
     "on_grid": (CURVES,),
     "summarize_runs": (CURVES,),
 }

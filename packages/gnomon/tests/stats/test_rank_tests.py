@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats import holm, mann_whitney, mann_whitney_table
+from gnomon.stats import holm, mann_whitney
 
 samples = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=9)
 
@@ -91,13 +91,3 @@ def test_degenerate_samples():
 def test_holm_by_hand():
     np.testing.assert_allclose(holm([0.01, 0.02, 0.9]), [0.03, 0.04, 0.9])
     np.testing.assert_allclose(holm([0.5, np.nan, 0.4]), [0.8, np.nan, 0.8])
-
-
-def test_a_one_sided_table_has_both_directions():
-    data = {"a": [1, 2], "b": [3, 4], "c": [5, 6]}
-    assert len(mann_whitney_table(data)) == 6
-    two_sided = mann_whitney_table(data, alternative="two-sided")
-    assert [(t.a, t.b) for t in two_sided] == [("a", "b"), ("a", "c"), ("b", "c")]
-    np.testing.assert_allclose(
-        [t.p_adjusted for t in two_sided], holm([t.p_value for t in two_sided])
-    )

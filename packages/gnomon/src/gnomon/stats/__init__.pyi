@@ -22,10 +22,8 @@ from .profiles import profile as profile
 from .proportions import mcnemar as mcnemar
 from .proportions import tango as tango
 from .proportions import wilson as wilson
-from .rank_tests import PairwiseTest as PairwiseTest
 from .rank_tests import holm as holm
 from .rank_tests import mann_whitney as mann_whitney
-from .rank_tests import mann_whitney_table as mann_whitney_table
 from .samples import Strata as Strata
 from .summary_statistics import stand_in_runs as stand_in_runs
 
@@ -38,7 +36,6 @@ __all__ = [
     "Estimate",
     "Estimates",
     "Metric",
-    "PairwiseTest",
     "Plan",
     "Profiles",
     "Strata",
@@ -48,7 +45,6 @@ __all__ = [
     "estimate",
     "holm",
     "mann_whitney",
-    "mann_whitney_table",
     "mcnemar",
     "median_curve",
     "median_interval",

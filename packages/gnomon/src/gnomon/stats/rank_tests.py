@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, permutations
 from typing import Literal, get_args
 
 import numpy as np
@@ -21,29 +18,6 @@ Alternative = Literal["two-sided", "greater"]
 EXACT_RUNS = 20
 #: So are samples of any size against one of at most this size, without ties.
 EXACT_SMALLER = 8
-
-
-@dataclass(frozen=True, slots=True)
-class PairwiseTest:
-    """One test between two samples.
-
-    Parameters
-    ----------
-    a, b : str
-        Names of the samples.
-    u : float
-        Number of pairs in which the value of `a` is greater, a tie counting one half.
-    p_value : float
-        Of the test alone; NaN if a sample is empty.
-    p_adjusted : float
-        After Holm's correction over the tests made together.
-    """
-
-    a: str
-    b: str
-    u: float
-    p_value: float
-    p_adjusted: float
 
 
 def mann_whitney(
@@ -179,36 +153,3 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
     factors = np.arange(order.size, 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
     return adjusted
-
-
-def mann_whitney_table(
-    samples: Mapping[str, npt.ArrayLike], *, alternative: Alternative = "greater"
-) -> list[PairwiseTest]:
-    """Test every sample against every other, with Holm's correction over all these tests.
-
-    Parameters
-    ----------
-    samples : mapping from name to array_like of float
-        As in :func:`mann_whitney`; their sizes may differ.
-    alternative : str
-        A one-sided table holds both directions of each pair, a two-sided one each pair once.
-
-    Returns
-    -------
-    list of PairwiseTest
-        In the order of the names.
-
-    Examples
-    --------
-    >>> samples = {"b3-then-b1": [9, 8, 7, 9], "clockwise": [1, 2, 3, 2]}
-    >>> for test in mann_whitney_table(samples):
-    ...     print(f"{test.a} > {test.b}: p = {test.p_value:.3f}")
-    b3-then-b1 > clockwise: p = 0.014
-    clockwise > b3-then-b1: p = 1.000
-    """
-    pairs = combinations(samples, 2) if alternative == "two-sided" else permutations(samples, 2)
-    made = [
-        (a, b, *mann_whitney(samples[a], samples[b], alternative=alternative)) for a, b in pairs
-    ]
-    adjusted = holm([p for _, _, _, p in made])
-    return [PairwiseTest(*test, float(p)) for test, p in zip(made, adjusted, strict=True)]

@@ -14,14 +14,7 @@ from gnomon import estimate
 from gnomon.errors import counted, joined
 from gnomon.plot import Line
 from gnomon.results import noted
-from gnomon.stats import (
-    Estimates,
-    holm,
-    mann_whitney,
-    mann_whitney_table,
-    median_curve,
-    median_interval,
-)
+from gnomon.stats import Estimates, holm, mann_whitney, median_curve, median_interval
 from gnomon.tables import number, p_value
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.rule_elements import Elements, elements_of, trials_by_rule
@@ -369,8 +362,10 @@ def _duels(ends: Mapping[str, Mapping[str, FloatArray]]) -> tuple[Duel, ...]:
 
 def _separated(samples: Mapping[str, FloatArray], level: float) -> frozenset[frozenset[str]]:
     """Return the pairs that differ significantly in the tests of the order of difficulty."""
-    tests = mann_whitney_table(samples, alternative="two-sided")
-    return frozenset(frozenset((t.a, t.b)) for t in tests if t.p_adjusted <= 1.0 - level)
+    pairs = [*combinations(samples, 2)]
+    p_values = holm([mann_whitney(samples[a], samples[b])[1] for a, b in pairs])
+    separated = zip(pairs, p_values, strict=True)
+    return frozenset(frozenset(pair) for pair, p in separated if p <= 1.0 - level)
 
 
 def _stopped_early(episodes: RunEpisodes) -> Iterator[str]:

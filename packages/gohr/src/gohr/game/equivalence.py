@@ -117,10 +117,11 @@ def equivalent(
     """Decide whether two rules accept the same attempts on all boards of a specification.
 
     Rules whose tables come to the same form are equivalent; the form leaves out the order of atoms
-    without counts, and atoms that others cover. Otherwise a difference is searched for: on all
-    boards of the fewest pieces, with every play, as long as there are at most 60,000 states, and
-    then on boards drawn at random with moves drawn at random. A board found at random is reduced by
-    removing pieces as long as the specification allows it and the rules still differ.
+    without counts, atoms that others cover, and, of a rule of one line, states of the memory that
+    no play can reach. Otherwise a difference is searched for: on all boards of the fewest pieces,
+    with every play, as long as there are at most 60,000 states, and then on boards drawn at random
+    with moves drawn at random. A board found at random is reduced by removing pieces as long as the
+    specification allows it and the rules still differ.
 
     Parameters
     ----------
@@ -199,8 +200,12 @@ class _Pair:
     @property
     def says_the_same(self) -> bool:
         """Whether the tables of both rules come to the same form."""
-        a, b = ([_form(rule, k) for k in range(len(rule.lines))] for rule in self._rules)
-        return a == b
+        forms = [[_form(rule, k) for k in range(len(rule.lines))] for rule in self._rules]
+        if forms[0] == forms[1]:
+            return True
+        simple = all(len(f) == 1 and f[0].is_plain for f in forms)
+        palettes = len(self._spec.shape_palette), len(self._spec.color_palette)
+        return simple and _same_where_reachable(forms[0][0].plain, forms[1][0].plain, palettes)
 
     def differ_at_last(self, boards: _Codes) -> _Found | None:
         """Search every play on some boards; return one after which they differ, of the shortest."""
@@ -302,6 +307,10 @@ class _LineForm:
     #: The other atoms: tables, counts and conditions. In their order, if there are counts.
     others: tuple[tuple[object, ...], ...]
 
+    @property
+    def is_plain(self) -> bool:
+        return self.count < 0 and not self.others
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _LineForm):
             return NotImplemented
@@ -329,6 +338,50 @@ def _form(rule: CompiledRule, k: int) -> _LineForm:
     if not metered:
         others = sorted(set(others), key=repr)
     return _LineForm(count, plain, tuple(others))
+
+
+def _same_where_reachable(a: _Accepts, b: _Accepts, palettes: tuple[int, int]) -> bool:
+    """Return whether two lines accept the same in all states that a play may reach.
+
+    Only the three last buckets that matter for a piece are tracked, and every state consistent with
+    them is taken as possible: some may be unreachable.
+    """
+    n_shapes, n_colors = palettes
+    differ = (a != b).any(axis=1)
+    anywhere = np.bitwise_or.reduce(a, axis=1)
+    for piece in range(n_shapes * n_colors):
+        if not differ[piece].any():
+            continue
+        reached = _reached(anywhere, *divmod(piece, n_colors), n_colors)
+        if (differ[piece] & reached).any():
+            return False
+    return True
+
+
+def _reached(
+    accepts: npt.NDArray[np.uint8], shape: int, color: int, n_colors: int
+) -> npt.NDArray[np.bool_]:
+    """Return which p, pc, ps of a shape and colour a play may reach, shape (5, 5, 5)."""
+    reached = np.zeros((5, 5, 5), dtype=np.bool_)
+    reached[0, 0, 0] = True
+    waiting = [(0, 0, 0)]
+    while waiting:
+        p, pc, ps = waiting.pop()
+        for moved in range(len(accepts)):
+            s, c = divmod(moved, n_colors)
+            # For another colour or shape the last bucket is arbitrary; before the first move it is
+            # none.
+            colors = pc if c == color else slice(None) if p else 0
+            shapes = ps if s == shape else slice(None) if p else 0
+            buckets = int(np.bitwise_or.reduce(accepts[moved, p, colors, shapes], axis=None))
+            for bucket in range(N_BUCKETS):
+                if buckets >> bucket & 1:
+                    last = bucket + 1
+                    after = last, last if c == color else pc, last if s == shape else ps
+                    if not reached[after]:
+                        reached[after] = True
+                        waiting.append(after)
+    return reached
 
 
 def _place(action: int) -> tuple[int, int]:

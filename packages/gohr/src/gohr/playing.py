@@ -260,8 +260,6 @@ class TrialInPlay:
         As in :func:`play`; the rule may also be one board under it, :class:`gohr.game.Boards`.
     reveal, plays_on : bool
         As a :class:`Policy` declares them.
-    played : TrialLog, optional
-        The log of the first boards, if these are over: their attempts are not made again.
 
     Attributes
     ----------
@@ -292,7 +290,6 @@ class TrialInPlay:
         board_spec: BoardSpec = DEFAULT_SPEC,
         reveal: bool = False,
         plays_on: bool = False,
-        played: TrialLog | None = None,
     ) -> None:
         if isinstance(rule, RuleSet | CompiledRule):
             from gohr.game.engine.boards import Boards
@@ -303,11 +300,11 @@ class TrialInPlay:
         self._reveal, self._plays_on = reveal, plays_on
         self._deck = np.zeros((1, boards.shape[1]), dtype=np.uint8)
         self._step = rule.bound_step(self._deck)
-        self._actions: list[int] = [] if played is None else played.actions.tolist()
-        self._outcomes: list[int] = [] if played is None else played.outcomes.tolist()
-        self._n_attempts: list[int] = [] if played is None else played.n_attempts.tolist()
-        self.finish: list[int] = [] if played is None else played.finish.tolist()
-        self.over, self._before = False, len(self._actions)
+        self._actions: list[int] = []
+        self._outcomes: list[int] = []
+        self._n_attempts: list[int] = []
+        self.finish: list[int] = []
+        self.over, self._before = False, 0
         self.observation: Observation
         self._deal()
 
@@ -326,11 +323,6 @@ class TrialInPlay:
             self._end_board()
             self._deal()
         return made
-
-    def cut_off(self) -> None:
-        """End the board in play, as the horizon does, and deal the next."""
-        self._end_board()
-        self._deal()
 
     def log(self, *, in_play: bool = False) -> TrialLog:
         """Return every attempt so far on the boards that are over, and on the board `in_play`."""

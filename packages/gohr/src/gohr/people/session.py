@@ -188,8 +188,7 @@ class PlaySession:
     game : Game
         The game to play.
     attempts : iterable of Attempt
-        Previous attempts, in order; empty for a new game. Only those on the last board are made
-        again.
+        Previous attempts, in order, which are made again; empty for a new game.
     n_boards : int
         Number of boards shown to the player; at least 1.
     gave_up : bool
@@ -241,24 +240,9 @@ class PlaySession:
             horizon=game.horizon,
             board_spec=game.board,
             reveal=self.is_fixed,
-            played=self._log_of_earlier_boards(),
         )
-        for made in self.here():
+        for made in self.attempts:
             self._trial.attempt(_action(made.cell, made.bucket))
-
-    def _log_of_earlier_boards(self) -> TrialLog:
-        n = self.episode
-        earlier = [made for made in self.attempts if made.episode < n]
-        # A board without attempts was stuck as it was dealt.
-        ends = dict.fromkeys(range(n), STALEMATE) | {each.episode: each.finish for each in earlier}
-        episodes = np.array([each.episode for each in earlier], dtype=np.int64)
-        return TrialLog(
-            self._boards[:n],
-            np.bincount(episodes, minlength=n),
-            np.array([_action(each.cell, each.bucket) for each in earlier], dtype=np.uint8),
-            np.array([each.outcome for each in earlier], dtype=np.int8),
-            np.array(list(ends.values()), dtype=np.int8),
-        )
 
     # -- state of the game -----------------------------------------------------------------------
 

@@ -17,21 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import UnknownNameError, shortened
 from gnomon.results import generator
+from gohr.rules.syntax import COLORS as COLORS
+from gohr.rules.syntax import N_CELLS as N_CELLS
+from gohr.rules.syntax import SHAPES as SHAPES
 
 # NumPy is imported where it is used: counting the trials of a run needs no arrays.
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-N_CELLS = 36
 N_BUCKETS = 4
 
 #: Row and column of each bucket, one step outside of the cells.
 BUCKET_PLACES = ((7, 0), (7, 7), (0, 7), (0, 0))
-
-#: The palettes of the game, in the order in which its random generator numbers them.
-SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
-COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from gnomon.errors import counted
 from gohr.errors import RuleError, RuleSyntaxError, excerpt
-from gohr.game.board import BoardSpec
+from gohr.game.board import COLORS, SHAPES, BoardSpec
 from gohr.game.engine.compiler import compile_rule
 from gohr.rules.catalogue import info_of
-from gohr.rules.linter import COLORS, SHAPES, Finding, lint
+from gohr.rules.linter import Finding, lint
 from gohr.rules.parser import parse
 
 if TYPE_CHECKING:

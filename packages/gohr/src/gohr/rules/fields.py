@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gohr.rules.syntax import (
+    N_CELLS,
     Atom,
     Binary,
     Expression,
@@ -19,7 +20,6 @@ from gohr.rules.syntax import (
     Text,
 )
 
-_N_CELLS = 36
 _POSITIONAL = ("count", "shape", "color", "pos", "bucket")
 #: The clauses that are the language's own; every other key is a property of the piece.
 CLAUSES = (*_POSITIONAL, "postpos", "code")
@@ -193,7 +193,7 @@ def _cell(item: Expression, seen: set[int]) -> int:
     assert item.span is not None
     if not isinstance(item, Number):
         raise FieldError(f"expected a cell number in a tied rank, found {item}", item.span)
-    if not 1 <= item.value <= _N_CELLS:
+    if not 1 <= item.value <= N_CELLS:
         raise FieldError(f"expected a cell number from 1 to 36, found {item.value}", item.span)
     if item.value in seen:
         raise FieldError(f"expected each cell once, found {item.value} again", item.span)

@@ -20,6 +20,9 @@ from gohr.rules.fields import CLAUSES
 from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.rules.parser import parse
 from gohr.rules.syntax import (
+    COLORS,
+    N_CELLS,
+    SHAPES,
     Atom,
     Binary,
     Expression,
@@ -45,10 +48,7 @@ from gohr.rules.variables import (
     walk,
 )
 
-#: The default palettes, repeated here, since this package does not depend on boards.
-SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
-COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
-_CELLS = range(1, 37)
+_CELLS = range(1, N_CELLS + 1)
 #: Maximum number of characters shown: a name in a text may fill a file.
 _LONGEST = 300
 #: Common misspellings of the language's own clauses.

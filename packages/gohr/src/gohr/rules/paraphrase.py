@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gohr.rules.syntax import (
+    N_CELLS,
     Atom,
     Binary,
     Expression,
@@ -20,8 +21,6 @@ from gohr.rules.syntax import (
     Text,
 )
 from gohr.rules.variables import is_literal, literals_of
-
-_N_CELLS = 36
 
 _ORDERS = {
     "B": "in the lowest row that has a piece",
@@ -125,7 +124,7 @@ def _order(order: Order) -> str:
     ranks = [_series(list(map(str, rank)), "and") for rank in order.ranks if rank]
     if not ranks:
         return f"Order {order.name}: all cells at once."
-    rest = ", then all others" if sum(map(len, order.ranks)) < _N_CELLS else ""
+    rest = ", then all others" if sum(map(len, order.ranks)) < N_CELLS else ""
     return f"Order {order.name}: cell {', then '.join(ranks)}{rest}."
 
 

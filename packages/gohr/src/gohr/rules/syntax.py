@@ -10,6 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+#: The default palettes, in the order in which the reference's random generator numbers them.
+SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
+COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
+#: Cells of a board, numbered from 1 at the bottom left.
+N_CELLS = 36
+
 ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
 ComparisonOperator = Literal["==", "!=", "<", "<=", ">", ">="]
 

@@ -29,14 +29,15 @@ from gnomon.results import generator
 from gohr.errors import RuleSyntaxError
 from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.rules.parser import parse
+from gohr.rules.syntax import COLORS, SHAPES
 
 if TYPE_CHECKING:
     import numpy as np
 
 #: Lists of values that have a name.
 _NAMED_VALUES: Mapping[str, tuple[str, ...]] = {
-    "shapes": ("square", "star", "circle", "triangle"),
-    "colors": ("red", "black", "blue", "yellow"),
+    "shapes": tuple(map(str.lower, SHAPES)),
+    "colors": tuple(map(str.lower, COLORS)),
     "buckets": ("0", "1", "2", "3"),
     "orders": tuple(BUILT_IN_ORDERS),
 }

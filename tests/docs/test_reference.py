@@ -18,10 +18,11 @@ import gnomon.cli
 import gnomon_board.cli
 import gohr.cli
 from gnomon.stats import metric_named, summarize_runs
-from gohr import game, play
+from gohr import play
 from gohr.experiments import METRICS as SCORES
 from gohr.experiments import available_suites, load_suite
 from gohr.experiments.attempts import attempt_columns
+from gohr.game import outcomes
 from gohr.learners import available_learners, learner_kinds, make_learner
 from gohr.rules import FAMILIES, TAGS, available_rules, load_rule
 
@@ -174,4 +175,4 @@ def test_families_tags_and_environments_are_documented():
 def test_every_outcome_is_documented():
     names = ("ACCEPTED", "DENIED", "IMMOVABLE", "EMPTY_CELL", "NEW_BOARD", "EPISODE_OVER")
     text = section("gohr/game.md", "Outcomes")
-    assert all(f"| {getattr(game, name)} | `{name}` |" in text for name in names)
+    assert all(f"| {getattr(outcomes, name)} | `{name}` |" in text for name in names)

@@ -134,7 +134,8 @@ def programs_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
             return {"refused": str(error).splitlines()[0]}
 
     if "sqlite" in request.getfixturevalue("database_url"):
-        monkeypatch.setattr("gnomon_board.evidence.run_limited", answered)
+        monkeypatch.setattr("gnomon_board.worker.run_limited", answered)
+        monkeypatch.setattr("gnomon_board.worker.LimitedChild", lambda module: None)
 
 
 @pytest.fixture

@@ -42,10 +42,7 @@ from gnomon_board.tokens import digest_of, issue_token, revoke_token
 
 
 def make_account(session: Session, name: str) -> Account:
-    """Add an account.
-
-    Raises Refusal: the name is not valid, or looks like that of another account.
-    """
+    """Add an account."""
     name = clean_name(name)
     other = session.scalar(select(Account).where(Account.name_key == name_key(name)))
     if other is not None:
@@ -157,9 +154,6 @@ def ask_for_token(session: Session, name: str, contact: str, reason: str, addres
     """Store a request for a token, and return the claim that fetches the token.
 
     Only the hash of the claim and a keyed hash of the address's network are stored.
-
-    Raises Refusal: registration is closed, the name is taken or not allowed, or too many requests
-    of this network are waiting.
     """
     switch = registration(session)
     if switch == "closed":
@@ -236,8 +230,6 @@ def decide(
 
     The contact and the reason are erased, and the name too if the request is refused. Returns the
     requests that still waited; others are left as they are.
-
-    Raises Conflict: a name is taken by now.
     """
     waiting = select(TokenRequest).where(
         TokenRequest.id.in_(requests), TokenRequest.state == "waiting"
@@ -270,10 +262,7 @@ def request_of(session: Session, claim: str) -> TokenRequest:
 
 
 def claim_token(session: Session, claim: str) -> str:
-    """Return the token of a granted request, once.
-
-    Raises Refusal: there is no such request, it is undecided or refused, or its token was fetched.
-    """
+    """Return the token of a granted request, once."""
     request = request_of(session, claim)
     if request.state != "granted":
         raise Conflict(f"this request is {request.state}")
@@ -335,10 +324,7 @@ _LOOKALIKES = str.maketrans(
 
 
 def clean_name(text: str, what: str = "name") -> str:
-    """Return a name in its normal form (NFC, single spaces).
-
-    Raises Refusal: it is empty, has more than 64 characters, or an invisible one.
-    """
+    """Return a name in its normal form (NFC, single spaces)."""
     name = " ".join(unicodedata.normalize("NFC", text).split())
     if not 1 <= len(name) <= MAX_NAME:
         raise Refusal(f"{what}: expected 1 to {MAX_NAME} letters, found {len(name)}")
@@ -367,10 +353,7 @@ def clean_text(text: str, what: str = "description") -> str:
 
 
 def clean_link(text: str, what: str = "link") -> str:
-    """Return a link to a web page, or nothing. It is shown, but the server never follows it.
-
-    Raises Refusal: it is not an http or https address, or it names a user.
-    """
+    """Return a link to a web page, or nothing. It is shown, but the server never follows it."""
     link = text.strip()
     if not link:
         return ""

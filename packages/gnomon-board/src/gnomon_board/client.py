@@ -270,11 +270,7 @@ class Packed:
 
 
 def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
-    """Return one learner of a run folder, packed; ``learner`` is its name if there are several.
-
-    Raises RunFolderError: it is not a run folder. Raises LeaderboardError: the run has several
-    learners, or trials are missing.
-    """
+    """Return one learner of a run folder, packed; ``learner`` is its name if there are several."""
     run = Run.open(folder)
     names = [each.name for each in run.config.learners]
     if learner is None and len(names) > 1:
@@ -299,10 +295,7 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
 
 
 def entry_of(packed: Packed) -> tuple[int, int]:
-    """Return entry and attempt, from the experiment's name, which the server assigned.
-
-    Raises LeaderboardError: the experiment has another name.
-    """
+    """Return entry and attempt, from the experiment's name, which the server assigned."""
     match = re.fullmatch(r".+-entry-(\d{1,9})-attempt-(\d{1,9})", packed.config.name)
     if match is None:
         raise LeaderboardError(

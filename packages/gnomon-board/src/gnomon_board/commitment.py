@@ -64,25 +64,7 @@ class RevealedRule(BaseModel):
 
 
 class Reveal(BaseModel):
-    """What a season publishes at its end, as the record at its address under ``/api`` has it.
-
-    Attributes
-    ----------
-    name : str
-        Of the season.
-    commitment : str
-        As published before the season.
-    salt : str
-    rules : list of RevealedRule
-        The hidden rules, by the names under which they were played.
-
-    Examples
-    --------
-    >>> rules = [{"name": "s1-h01", "text": "(*,*,*,*,p+1)"}]
-    >>> told = {"name": "s1", "commitment": "2b2a...", "salt": "00", "rules": rules}
-    >>> Reveal.from_record(told).computed[:16]
-    '2b2a2646de651887'
-    """
+    """What a season publishes at its end, as the record at its address under ``/api`` has it."""
 
     model_config = ConfigDict(frozen=True)
     name: str
@@ -92,13 +74,7 @@ class Reveal(BaseModel):
 
     @classmethod
     def from_json(cls, path: str | Path) -> Reveal:
-        """Read the reveal of a season from a file.
-
-        Raises
-        ------
-        GnomonError
-            The file is not a reveal; one line that begins with its name.
-        """
+        """Read the reveal of a season from a file."""
         try:
             return cls.from_record(json.loads(Path(path).read_bytes()))
         except OSError as error:

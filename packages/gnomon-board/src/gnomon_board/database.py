@@ -37,8 +37,6 @@ class Database:
 
     ``url`` has SQLAlchemy's form, ``sqlite:///FILE`` or ``postgresql://...``; ``pool_size`` is the
     maximum number of connections that are kept open.
-
-    Raises LeaderboardError: the address is of another kind, or its driver is not installed.
     """
 
     def __init__(self, url: str, *, pool_size: int = 20) -> None:
@@ -296,10 +294,7 @@ def current_revision(database: Database) -> str | None:
 
 
 def require_head(database: Database) -> None:
-    """Check that the tables have the version that this program requires.
-
-    Raises LeaderboardError: they are older, newer, or missing.
-    """
+    """Check that the tables have the version that this program requires."""
     found = current_revision(database)
     wanted = ScriptDirectory.from_config(_config()).get_current_head()
     if found != wanted:

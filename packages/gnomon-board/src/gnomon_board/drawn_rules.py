@@ -45,19 +45,9 @@ _MOST_DRAFTS = 200
 class Difficulty:
     """Difficulty of drawn rules; each pair is an inclusive range.
 
-    Raises LeaderboardError if a value is outside its range; the message names the field.
-
-    Parameters
-    ----------
-    elements : tuple of str
-        Features that rules may depend on, some of `ELEMENTS`.
-    n_elements : (int, int)
-        Number of elements that a rule combines, 1 to 4.
-    n_buckets : (int, int)
-        Number of buckets that accept a movable piece, 1 to 3.
-    chance : (float, float)
-        Probability that a random attempt is accepted, between 0 and 1, both excluded. At 0.03 a
-        board of nine pieces takes some 300 random attempts.
+    A rule combines ``n_elements`` of ``elements``; ``n_buckets`` accept a movable piece. ``chance``
+    is the probability that a random attempt is accepted: at 0.03 a board of nine pieces takes some
+    300 of them.
     """
 
     elements: tuple[str, ...] = ELEMENTS

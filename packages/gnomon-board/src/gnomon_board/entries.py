@@ -61,11 +61,7 @@ def register(
     description: str = "",
     link: str = "",
 ) -> Entry:
-    """Register a learner, and assign it the boards of its first attempt.
-
-    Raises Refusal: the season is not open, a text cannot be shown, the name equals or looks like
-    that of another entry, or the account has fifty entries already.
-    """
+    """Register a learner, and assign it the boards of its first attempt."""
     check_open(season)
     name = clean_name(name)
     other = session.scalar(
@@ -95,11 +91,7 @@ def register(
 
 
 def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
-    """Assign the next attempt, on other boards; it counts from now on, played or not.
-
-    Raises Refusal: the season is not open, the entry is withdrawn, the last attempt has not been
-    submitted yet, or no attempts are left.
-    """
+    """Assign the next attempt, on other boards; it counts from now on, played or not."""
     check_open(entry.season)
     if entry.withdrawn_at is not None:
         raise NotAllowed(f"entry {entry.id} is withdrawn")

@@ -23,9 +23,7 @@ from gnomon_board.database import Database
 from gnomon_board.entries import assignment_of
 from gnomon_board.errors import Damaged, Missing, NoRoom, TooLarge
 from gnomon_board.schema import Season, Submission, now
-from gnomon_board.server_health import free_bytes
 from gnomon_board.settings import MIB, Settings
-from gohr.child_process import run_limited
 
 if TYPE_CHECKING:
     from gohr import TrialLog
@@ -37,19 +35,10 @@ _log = logging.getLogger("gnomon.server")
 class LogLimits:
     """Limits of a log, in proportion to the longest one that its season permits.
 
-    Parameters
-    ----------
-    rows : int
-        Rules x trials x episodes x horizon: no honest log has more attempts.
-    n_bytes : int
-        Most bytes, as sent and unpacked: 64 a row, of which a log takes 2, and a board of 41 bytes
-        for each episode; and a mebibyte.
-    seconds : float
-        Most time of a verification: two minutes to start and compile, and a second for 100,000
-        rows, a twentieth of the usual speed.
-    memory_mb : int
-        Most address space: 2.5 GiB, most of which is reserved and never used, and 4 bytes for
-        each of the log.
+    Bytes, as sent and unpacked: 64 a row, of which a log takes 2, and a board of 41 bytes for each
+    episode; and a mebibyte. Time: two minutes to start and compile, and a second for 100,000 rows,
+    a twentieth of the usual speed. Address space: 2.5 GiB, most of which is reserved and never
+    used, and 4 bytes for each of the log.
     """
 
     rows: int
@@ -89,11 +78,8 @@ class Incoming:
 
 @contextmanager
 def receiving(settings: Settings) -> Iterator[Incoming]:
-    """Open a file for a log, which is removed at the end unless it is kept.
-
-    Raises NoRoom: the disk is nearly full, and the rest of the board needs the remaining space.
-    """
-    if free_bytes(settings) < settings.min_free_mib * MIB:
+    """Open a file for a log, which is removed at the end unless it is kept."""
+    if settings.free_bytes() < settings.min_free_mib * MIB:
         raise NoRoom("the server's disk is nearly full: no log is taken now")
     settings.incoming.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=settings.incoming, suffix=".part")
@@ -105,10 +91,7 @@ def receiving(settings: Settings) -> Iterator[Incoming]:
 
 
 async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) -> None:
-    """Write a log to the disk as it arrives.
-
-    Raises TooLarge: at the first byte above the limit.
-    """
+    """Write a log to the disk as it arrives."""
     digest = hashlib.sha256()
     async for part in parts:
         incoming.n_bytes += len(part)
@@ -152,10 +135,7 @@ def is_sound(path: Path, sha256: str) -> bool:
 
 
 def sound_log(database: Database, settings: Settings, submission: Submission) -> Path:
-    """Return the path of the log of a submission, after a check of its hash.
-
-    Raises Damaged: it is missing or its hash differs; ``/healthz`` and the server's log name it.
-    """
+    """Return the path of the log of a submission, after a check of its hash."""
     path = evidence_path(settings, str(submission.log_sha256))
     damaged = not is_sound(path, path.name)
     if damaged != (submission.damaged_at is not None):
@@ -195,24 +175,10 @@ def request_of(submission: Submission, settings: Settings) -> dict[str, Any]:
     }
 
 
-def verify_in_child(request: dict[str, Any], **ticking: Any) -> dict[str, Any]:
-    """Let a limited process answer a request; ``ticking`` and errors as :func:`run_limited`."""
-    return run_limited(
-        "gnomon_board.verification",
-        request,
-        timeout_s=request["timeout_s"],
-        memory_mb=request["memory_mb"],
-        **ticking,
-    )
-
-
 def attempts_of_trial(
     database: Database, settings: Settings, submission: Submission, rule: str, trial: int
 ) -> TrialLog:
-    """Return the attempts of one trial of a verified submission.
-
-    Raises Missing: there is no such trial. Raises Damaged: the log is missing or damaged.
-    """
+    """Return the attempts of one trial of a verified submission."""
     from gohr.experiments import read_log
 
     trials = read_log(sound_log(database, settings, submission).read_bytes())

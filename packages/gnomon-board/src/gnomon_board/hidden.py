@@ -88,11 +88,7 @@ class GameCache:
 
 
 def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> AttemptPlay:
-    """Return the trials of an attempt with their current state.
-
-    Raises Refusal: this account has no such attempt, the season is of another division or not open,
-    or the entry is withdrawn.
-    """
+    """Return the trials of an attempt with their current state."""
     entry = own_entry(session, entry_id, account_id)
     season = entry.season
     if season.division != "hidden":
@@ -168,9 +164,6 @@ def make_moves(
     """Make moves in several trials, all of them or none, and return a reply to each.
 
     The first move of an attempt begins it: from then on it counts and is shown on the board.
-
-    Raises Refusal: a trial belongs to another account or may not be played now; a trial occurs
-    twice; or the attempts before a move differ from the recorded ones.
     """
     wanted = [move.trial for move in moves]
     if len(set(wanted)) < len(wanted):
@@ -242,11 +235,7 @@ def _mark_begun(session: Session, attempt: EntryAttempt) -> None:
 
 
 def close_attempt(session: Session, entry_id: int, number: int, *, account_id: int) -> None:
-    """Close a begun attempt: its unplayed part is scored as errors.
-
-    Raises Refusal: this account has no such attempt, or the attempt was not begun or has no open
-    trial.
-    """
+    """Close a begun attempt: its unplayed part is scored as errors."""
     attempt = attempt_of(own_entry(session, entry_id, account_id), number)
     if attempt.begun_at is None:
         raise Conflict(f"attempt {number} of entry {entry_id} has no move yet: nothing is counted")

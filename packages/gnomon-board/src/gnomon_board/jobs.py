@@ -58,10 +58,7 @@ def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
 
 
 def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
-    """Renew the lease.
-
-    Raises LeaseLostError: it expired and another worker has the job, or the job has ended.
-    """
+    """Renew the lease."""
     with database.writing() as session:
         kept = session.execute(
             update(Job)
@@ -74,10 +71,7 @@ def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
 
 
 def finish(session: Session, held: Claim) -> Submission:
-    """End a job, in the transaction that writes its result.
-
-    Raises LeaseLostError: as :func:`heartbeat`; the result must not be written.
-    """
+    """End a job, in the transaction that writes its result."""
     job = _held_job(session, held)
     if job is None:
         raise LeaseLostError(f"job {held.job_id}")

@@ -178,10 +178,7 @@ class RemoteGame:
         return self._trial.over
 
     def play(self, move: Move) -> Reply:
-        """Make the attempts of a move that are new, up to the end of an episode.
-
-        Raises Conflict: the attempts before the move, or repeated ones, differ from the made ones.
-        """
+        """Make the attempts of a move that are new, up to the end of an episode."""
         stop = move.position
         if stop > self.position:
             raise Conflict(

@@ -86,8 +86,6 @@ def play_remotely(
 
     Returns the season, the entry and the attempt, the number of trials played now (``done``) and
     before (``skipped``), and the number of attempts that were sent.
-
-    Raises GnomonError: the plan cannot be played, or the server refuses or cannot be reached.
     """
     learner = plan.learner_entry()
     learner_kinds(learner.kind)  # reject an unknown kind before the server makes an entry

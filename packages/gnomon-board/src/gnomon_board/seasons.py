@@ -1,261 +1,19 @@
-"""Seasons: the plan in a TOML file, creation with a commitment to hidden rules, and the reveal.
-
-::
-
-    name = "s1"
-    title = "Season 1"
-    division = "hidden"                # or replayed
-    episodes = 200
-    horizon = 100
-    max_attempts = 3
-    opens = 2027-01-01T00:00:00Z
-    closes = 2027-04-01T00:00:00Z
-
-    [board]
-    pieces = 9
-
-    [hidden]
-    generate = 120                     # rules to draw (drawn_rules)
-    rules_per_attempt = 30             # rules that an attempt is dealt, one trial each
-    n_elements = [1, 3]
-
-A replayed season has ``rules`` and ``trials`` instead. A hidden one has one trial per rule, and
-deals each rule to an account once, so that memory of a trial does not help in another.
-"""
+"""Seasons in the database: look-up, opening times, creation with a commitment, and the reveal."""
 
 from __future__ import annotations
 
-import datetime
-import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon.files import read_toml
-from gnomon_board.accounts import clean_text, note
+from gnomon_board.accounts import note
 from gnomon_board.commitment import Reveal, RevealedRule, commit, new_salt
-from gnomon_board.drawn_rules import ELEMENTS, Difficulty, Progress, generate_rules, reason_against
-from gnomon_board.errors import Conflict, LeaderboardError, Missing, NotAllowed, wrong_field
+from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import Season, SeasonRule, now
-from gohr import ExperimentConfig, available_rules
-from gohr.experiments import RuleEntry
-from gohr.rules import rule_info
 
-Division = Literal["hidden", "replayed"]
-_Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-_Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
-_Counts = Annotated[list[int], Field(min_length=2, max_length=2)]
-_Moment = datetime.datetime | datetime.date
-#: Requirements for a rule from the file: playable, of any difficulty.
-_ANY_CHANCE = Difficulty(chance=(0.001, 0.999))
-
-
-@dataclass(frozen=True, slots=True)
-class SeasonPlan:
-    """A season before it is created: the columns of its row, and those of its rules, in order."""
-
-    columns: Mapping[str, Any]
-    rules: tuple[Mapping[str, Any], ...]
-
-    @property
-    def hidden_rules(self) -> tuple[RuleEntry, ...]:
-        """The rules that the commitment covers."""
-        hidden = (rule for rule in self.rules if rule["visibility"] == "hidden")
-        return tuple(RuleEntry(rule["name"], rule["text"]) for rule in hidden)
-
-    @classmethod
-    def from_toml(
-        cls, path: str | Path, *, rng: np.random.Generator, progress: Progress | None = None
-    ) -> SeasonPlan:
-        """Read a season file; rule files are relative to it.
-
-        ``rng`` draws the hidden rules and their order; its seed must not be guessable. ``progress``
-        is called with the number of drawn rules and that of all.
-
-        Raises GnomonError: one line that begins with the name of the file.
-        """
-
-        def read(values: Mapping[str, Any]) -> SeasonPlan:
-            return cls.from_record(values, base=Path(path).parent, rng=rng, progress=progress)
-
-        return read_toml(path, read, error=LeaderboardError)
-
-    @classmethod
-    def from_record(
-        cls,
-        values: Mapping[str, Any],
-        *,
-        base: Path | None = None,
-        rng: np.random.Generator,
-        progress: Progress | None = None,
-    ) -> SeasonPlan:
-        """Read a season from the fields of its file; as :meth:`from_toml`."""
-        fields = _checked(values)
-        hidden = fields.hidden
-        own = fields.rules if hidden is None else hidden.rules
-        config = _experiment(fields, own or ["anything-goes"], base)
-        entries = list(config.rules) if own else []
-        if hidden is None:
-            rules = [_public(entry) for entry in entries]
-        else:
-            rules = _hidden(fields.name, entries, hidden, config, rng, progress)
-            if (hidden.rules_per_attempt or 0) > len(rules):
-                raise LeaderboardError(
-                    f"field 'hidden.rules_per_attempt': expected at most {len(rules)}, the "
-                    f"number of rules, found {hidden.rules_per_attempt}"
-                )
-        if not rules:
-            raise LeaderboardError("field 'rules': expected at least one rule, found none")
-        columns = {
-            "name": fields.name,
-            "title": clean_text(fields.title or fields.name, "title"),
-            "description": clean_text(fields.description),
-            "division": fields.division,
-            "board": config.to_record()["board"],
-            "trials": config.trials,
-            "episodes": config.episodes,
-            "horizon": config.horizon,
-            "rules_per_attempt": hidden and (hidden.rules_per_attempt or len(rules)),
-            "max_attempts": fields.max_attempts,
-            "opens_at": _utc(fields.opens),
-            "closes_at": _utc(fields.closes),
-        }
-        return cls(columns, tuple(rules))
-
-
-class _HiddenFields(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    generate: Annotated[int, Field(strict=True, ge=0, le=500)] = 0
-    rules: list[Any] = Field(default_factory=list, max_length=500)
-    rules_per_attempt: _Count | None = None
-    elements: list[str] = list(ELEMENTS)
-    n_elements: _Counts = [1, 3]
-    n_buckets: _Counts = [1, 2]
-    chance: _Pair = [0.03, 0.6]
-
-
-class _SeasonFields(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=40)]
-    title: Annotated[str, Field(max_length=120)] = ""
-    description: Annotated[str, Field(max_length=4000)] = ""
-    division: Division
-    rules: list[Any] = Field(default_factory=list)
-    board: dict[str, Any] | None = None
-    trials: _Count | None = None
-    episodes: _Count = 200
-    horizon: _Count = 100
-    max_attempts: _Count | None = None
-    opens: _Moment | None = None
-    closes: _Moment | None = None
-    hidden: _HiddenFields | None = None
-
-
-def _checked(values: Mapping[str, Any]) -> _SeasonFields:
-    """Read the fields; raise LeaderboardError for the first invalid one."""
-    try:
-        fields = _SeasonFields.model_validate(dict(values))
-    except ValidationError as errors:
-        raise wrong_field(errors) from None
-    if (fields.division == "hidden") != (fields.hidden is not None):
-        wanted = "a table [hidden]" if fields.hidden is None else "no table [hidden]"
-        raise LeaderboardError(f"division {fields.division!r}: expected {wanted}")
-    if fields.hidden is not None:
-        if fields.trials not in (None, 1):
-            raise LeaderboardError(
-                f"field 'trials': expected 1 in a hidden season, found {fields.trials}; each rule "
-                "is dealt once, so that no memory of it helps: give rules_per_attempt in [hidden]"
-            )
-        if fields.rules:
-            raise LeaderboardError(
-                "field 'rules': expected none in a hidden season, whose rules are in [hidden]"
-            )
-    opens, closes = _utc(fields.opens), _utc(fields.closes)
-    if opens is not None and closes is not None and closes <= opens:
-        raise LeaderboardError(f"field 'closes': expected a moment after {opens:%Y-%m-%d %H:%M}")
-    return fields
-
-
-def _utc(moment: _Moment | None) -> datetime.datetime | None:
-    """Return a time with its zone; a date means midnight, and the default zone is UTC."""
-    if moment is None:
-        return None
-    if not isinstance(moment, datetime.datetime):
-        moment = datetime.datetime.combine(moment, datetime.time())
-    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
-
-
-def _experiment(fields: _SeasonFields, rules: Sequence[Any], base: Path | None) -> ExperimentConfig:
-    """Read rules, suites and boards as an experiment does."""
-    record: dict[str, Any] = {
-        "name": fields.name,
-        "rules": rules,
-        "learners": ["uniform"],
-        "trials": fields.trials or (20 if fields.hidden is None else 1),
-        "episodes": fields.episodes,
-        "horizon": fields.horizon,
-    }
-    if fields.board is not None:
-        record["board"] = fields.board
-    return ExperimentConfig.from_record(record, base=base)
-
-
-def _public(entry: RuleEntry) -> dict[str, Any]:
-    rule = {"name": entry.name, "text": entry.text, "visibility": "public"}
-    if entry.name in available_rules() and RuleEntry.named(entry.name).hash == entry.hash:
-        info = rule_info(entry.name)
-        return rule | {"family": info.family, "tags": list(info.tags)}
-    return rule
-
-
-def _hidden(
-    season: str,
-    own: Sequence[RuleEntry],
-    fields: _HiddenFields,
-    config: ExperimentConfig,
-    rng: np.random.Generator,
-    progress: Progress | None,
-) -> list[dict[str, Any]]:
-    """Return the hidden rules in random order, under uninformative names."""
-    where: dict[str, Any] = {"board_spec": config.board, "horizon": config.horizon}
-    for entry in own:
-        reason = reason_against(entry.rule_set, _ANY_CHANCE, **where)
-        if reason is not None:
-            raise LeaderboardError(f"hidden rule {entry.name!r}: {reason}")
-    rules = [(entry.text, list[str]()) for entry in own]
-    if fields.generate:
-        knobs = fields.model_dump(include={"elements", "n_elements", "n_buckets", "chance"})
-        drawn = generate_rules(
-            fields.generate,
-            Difficulty(**{name: tuple(value) for name, value in knobs.items()}),
-            not_like=[entry.rule_set for entry in own],
-            rng=rng,
-            progress=progress,
-            **where,
-        )
-        rules += [(rule.text, list(rule.elements)) for rule in drawn]
-    if not rules:
-        raise LeaderboardError("field 'hidden': expected 'generate' or 'rules', found no rule")
-    order = rng.permutation(len(rules)).tolist()
-    width = len(str(max(10, len(rules))))
-    return [
-        {
-            "name": f"{season}-h{place:0{width}d}",
-            "text": rules[i][0],
-            "tags": rules[i][1],
-            "visibility": "hidden",
-        }
-        for place, i in enumerate(order, 1)
-    ]
-
-
-# -- seasons in the database ----------------------------------------------------------------------
+if TYPE_CHECKING:
+    from gnomon_board.season_plan import SeasonPlan
 
 
 def find_season(session: Session, name: str) -> Season:
@@ -291,16 +49,8 @@ def takes_entries(season: Season) -> bool:
     return True
 
 
-def secret_rng() -> np.random.Generator:
-    """Return a generator with an unguessable seed, for hidden rules."""
-    return np.random.default_rng(secrets.randbits(256))
-
-
 def create_season(session: Session, plan: SeasonPlan) -> Season:
-    """Add a season to the board, with the commitment to its hidden rules if it has any.
-
-    Raises Conflict: a season of this name exists.
-    """
+    """Add a season to the board, with the commitment to its hidden rules if it has any."""
     name, hidden = plan.columns["name"], plan.hidden_rules
     if session.scalar(select(Season.id).where(Season.name == name)) is not None:
         raise Conflict(f"there is a season {name!r} already")
@@ -329,8 +79,6 @@ def reveal_season(session: Session, season: Season, *, early: bool = False) -> R
     """Publish the hidden rules and the salt; this ends play for the board.
 
     A season that is still open is closed only if ``early``.
-
-    Raises Refusal: the season has nothing to reveal, or is still open.
     """
     if season.commitment is None:
         raise NotAllowed(f"season {season.name} has no hidden rules")

@@ -6,6 +6,7 @@ The database's address, which may hold a password, is never shown.
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -121,6 +122,10 @@ class Settings:
     def evidence(self) -> Path:
         """The folder of uploaded logs, each named by the SHA-256 of its bytes."""
         return self.data / "evidence"
+
+    def free_bytes(self) -> int:
+        """Return the free bytes of the disk of the data folder."""
+        return shutil.disk_usage(self.data).free
 
     @property
     def incoming(self) -> Path:

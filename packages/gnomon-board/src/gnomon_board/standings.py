@@ -51,20 +51,10 @@ Order = Literal["rank", "errors", "name"]
 class Contender:
     """An entry as the board shows it.
 
-    Parameters
-    ----------
-    entry_id : int
-    name, account : str
-    n_attempts, n_verified, n_withdrawn : int
-        Attempts in all, those that are verified, and those that were withdrawn after verification.
-    n_refused : int
-        Attempts that were used up and never counted: refused, failed, or withdrawn before.
-    n_unfinished : int
-        Attempts that have begun and are neither finished nor closed.
-    n_begun : int
-        Attempts that were dealt to the account in the season, for all its entries.
-    also_begun : tuple of str
-        Other entries of the account, by name, withdrawn ones too.
+    Of its attempts, ``n_verified`` count, ``n_withdrawn`` were withdrawn after verification,
+    ``n_refused`` were used up otherwise (refused, failed, withdrawn before), and ``n_unfinished``
+    have begun and are neither finished nor closed. ``n_begun`` is the number of attempts that were
+    dealt to the account in the season, ``also_begun`` its other entries by name.
     """
 
     entry_id: int
@@ -92,23 +82,10 @@ class Score(NamedTuple):
 class Board:
     """All verified scores of a season.
 
-    Parameters
-    ----------
-    season : str
-    rules : tuple of str
-        Public names, in the season's order.
-    owed : int
-        Trials that each attempt of an entry owes: on every rule, or in all where `pooled`.
-    contenders : sequence of Contender
-        With different names.
-    scores : sequence of Score
-    pooled : bool
-        Whether each entry is dealt rules of its own from one family, as in a hidden season. All
-        rules are then runs of one task; otherwise every rule is a task.
-    version : int
-        Of the season in the database.
-    notes : tuple of str
-        What a reader should know beside the scores.
+    ``rules`` are public names in the season's order; ``owed`` is the number of trials of an
+    attempt, on every rule, or in all where ``pooled``: each entry is then dealt rules of its own
+    from one family, as in a hidden season, and all rules are runs of one task; otherwise every rule
+    is a task. Contenders have different names.
     """
 
     season: str
@@ -171,22 +148,9 @@ class RuleStanding:
 class Standings:
     """The standings of a season at one version of it.
 
-    Parameters
-    ----------
-    season, version
-    ranked : tuple of Standing
-        By rank interval, then errors, then name.
-    unranked : tuple of Standing
-        By name.
-    rules : tuple of RuleStanding
-        Hardest first.
-    n_accounts : int
-        Accounts with a ranked entry, each of which counts once in a rank.
-    n_trials : int
-        Verified trials of ranked entries.
-    notes : tuple of str
-        Warnings of the statistics.
-    level : float
+    ``ranked`` are ordered by rank interval, then errors, then name; ``unranked`` by name; ``rules``
+    hardest first. ``n_accounts`` counts the accounts with a ranked entry, each of which counts once
+    in a rank; ``notes`` are warnings of the statistics.
     """
 
     season: str
@@ -208,8 +172,6 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     """Return the scores of some entries: names as algorithms, rules as tasks, trials as runs.
 
     A pooled board has one task, and every rule is a run of it.
-
-    Raises ScoreDataError: none of the entries has a score.
     """
     from gnomon import ScoreTable
 

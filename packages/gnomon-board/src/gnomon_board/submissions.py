@@ -77,10 +77,7 @@ def _values(value: Any, depth: int) -> Iterator[Any]:
 
 
 def find_submission(session: Session, submission_id: int, *, lock: bool = False) -> Submission:
-    """Return a submission; with ``lock``, lock its row until the end of the transaction.
-
-    Raises Missing: there is none.
-    """
+    """Return a submission; with ``lock``, lock its row until the end of the transaction."""
     submission = session.get(Submission, submission_id, with_for_update=lock or None)
     if submission is None:
         raise Missing(f"there is no submission {submission_id}")
@@ -114,9 +111,6 @@ def announce(
     """Open a submission for a log, or return the one that is open.
 
     Announcing the same log again changes nothing, so that a client can repeat a request.
-
-    Raises Refusal: the season takes no logs, or is not open; the attempt or the log has been
-    submitted before; or the log is larger than the season permits.
     """
     season = attempt.entry.season
     if season.division != "replayed":
@@ -163,8 +157,6 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
     The log is on the disk before a row refers to it: if the server is killed in between, the client
     sends the log again. An announcement reserves nothing: a log belongs to the submission that
     sends it first.
-
-    Raises Refusal: the log differs from the announced one, or belongs to another submission.
     """
     with database.reading() as session:
         submission = find_submission(session, submission_id)
@@ -194,10 +186,7 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
 
 
 def withdraw(session: Session, submission: Submission, reason: str, *, by: int) -> None:
-    """Withdraw a submission; its row stays with the reason, and the attempt counts.
-
-    Raises Refusal: it is withdrawn already, or the reason cannot be shown.
-    """
+    """Withdraw a submission; its row stays with the reason, and the attempt counts."""
     if submission.state == "withdrawn":
         raise Conflict(f"submission {submission.id} is withdrawn already")
     reason = clean_text(reason, "reason")

@@ -65,9 +65,6 @@ def issue_token(
     """Create a token of an account, and return its row and its text, which is not stored.
 
     A child expires with its ``parent`` at the latest, and has only scopes of the parent.
-
-    Raises LeaderboardError: no scope, or an unknown one. Raises NotAllowed: a scope that the parent
-    lacks.
     """
     wanted = sorted(set(scopes), key=lambda scope: (scope not in SCOPES, scope))
     if not wanted or not set(wanted) <= set(SCOPES):

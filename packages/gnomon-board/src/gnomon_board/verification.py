@@ -18,15 +18,21 @@ import numpy as np
 from gnomon_board.errors import Refusal
 from gohr import ExperimentConfig, TrialLog
 from gohr.child_process import answer_one_request
-from gohr.experiments import METRICS, Verdict, attempt_bytes, episode_errors, read_log, verify_log
+from gohr.experiments import (
+    METRICS,
+    Verdict,
+    attempt_bytes,
+    episode_errors,
+    read_log,
+    verify_log,
+    write_log,
+)
 from gohr.game.outcomes import ACCEPTED, CLEARED
+from gohr.playing import TrialInPlay
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Return the scores of the trials of a log, or that it is damaged.
-
-    Raises GnomonError: the log is refused, with the reason.
-    """
+    """Return the scores of the trials of a log, or that it is damaged."""
     try:
         data = Path(request["log"]).read_bytes()
     except OSError:
@@ -49,8 +55,6 @@ def verified_trials(
     """Return the scores of each trial of a log, with the hash of its attempts.
 
     ``limits`` are those of :func:`gohr.experiments.read_log`.
-
-    Raises GnomonError: the log is refused, with the first place that differs.
     """
     assigned = ExperimentConfig.from_record(assignment, trusted=False)
     trials = []
@@ -92,5 +96,15 @@ def trial_scores(log: TrialLog) -> dict[str, Any]:
     }
 
 
+def load_kernels() -> None:
+    """Verify a trial of one board, so that the kernels of the engine are loaded."""
+    config = ExperimentConfig("kernels", ["anything-goes"], ["uniform"], trials=1, episodes=1)
+    (rule,) = config.rules
+    trial = TrialInPlay(config.deal(rule, 0), rule.rule_set, board_spec=config.board)
+    while not trial.over:
+        trial.attempt(int(trial.observation.action_mask.argmax()))
+    verified_trials(write_log({(rule.name, 0): trial.log()}), config.to_record(), "uniform")
+
+
 if __name__ == "__main__":
-    answer_one_request(answer)
+    answer_one_request(answer, load_kernels)

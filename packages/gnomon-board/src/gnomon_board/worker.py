@@ -27,18 +27,26 @@ from sqlalchemy.orm import Session
 from gnomon.errors import visible
 from gnomon_board import jobs
 from gnomon_board.database import Database
-from gnomon_board.evidence import damage, mark_damaged, request_of, verify_in_child
+from gnomon_board.evidence import damage, mark_damaged, request_of
 from gnomon_board.hidden import close_unfinished, queue_played
 from gnomon_board.schema import Submission, VerifiedTrial
 from gnomon_board.settings import Settings
 from gnomon_board.submissions import find_submission, set_state
-from gohr.child_process import ProcessFailure, end_group, end_of_input, how_it_ended
+from gohr.child_process import (
+    LimitedChild,
+    ProcessFailure,
+    end_group,
+    end_of_input,
+    how_it_ended,
+    run_limited,
+)
 
 _log = logging.getLogger("gnomon.worker")
 #: Log of the supervisor, which is part of the server.
 _server_log = logging.getLogger("gnomon.server")
 #: Seconds between two checks of an empty queue, and between two sweeps.
 _PAUSE_S = 0.5
+_VERIFIER = "gnomon_board.verification"
 _SWEEP_S = 5.0
 
 
@@ -48,7 +56,7 @@ def work(database: Database, settings: Settings, owner: str, stopped: threading.
     ``owner`` is the unique name of the worker. When ``stopped`` is set, a running job returns to
     the queue.
     """
-    swept, starting = 0.0, True
+    swept, starting, spare = 0.0, True, SpareChild()
     while not stopped.is_set():
         try:
             if time.monotonic() - swept > _SWEEP_S:
@@ -59,13 +67,38 @@ def work(database: Database, settings: Settings, owner: str, stopped: threading.
                 jobs.sweep(database, settings)
                 close_unfinished(database)
                 queue_played(database, settings)
-            busy = work_on_one(database, settings, owner, stopped)
+            spare.renew()
+            busy = work_on_one(database, settings, owner, stopped, spare)
         except Exception:
             # For example, the database does not answer for a while.
             _log.exception("the worker goes on after an error")
             busy = False
         if not busy:
             stopped.wait(_PAUSE_S)
+    spare.stop()
+
+
+class SpareChild:
+    """A process that waits for a log, with the engine's kernels loaded, which takes seconds."""
+
+    def __init__(self) -> None:
+        self._child: LimitedChild | None = None
+
+    def renew(self) -> None:
+        """Start the process if there is none."""
+        if self._child is not None and self._child.how_it_ended:
+            self.stop()
+        self._child = self._child or LimitedChild(_VERIFIER)
+
+    def take(self) -> LimitedChild | None:
+        """Return the process, which answers one request."""
+        child, self._child = self._child, None
+        return child
+
+    def stop(self) -> None:
+        """End the process."""
+        if (child := self.take()) is not None:
+            child.end()
 
 
 def work_on_one(
@@ -73,6 +106,7 @@ def work_on_one(
     settings: Settings,
     owner: str,
     stopped: threading.Event | None = None,
+    spare: SpareChild | None = None,
 ) -> bool:
     """Verify the submission that has waited longest; return False if none waits."""
     held = jobs.claim(database, owner, lease_s=settings.lease_s)
@@ -92,7 +126,15 @@ def work_on_one(
         with database.reading() as session:
             submission = find_submission(session, held.submission_id)
             request = request_of(submission, settings)
-        answer = verify_in_child(request, tick=tick, tick_s=settings.heartbeat_s)
+        answer = run_limited(
+            _VERIFIER,
+            request,
+            timeout_s=request["timeout_s"],
+            memory_mb=request["memory_mb"],
+            tick=tick,
+            tick_s=settings.heartbeat_s,
+            child=spare.take() if spare else None,
+        )
         with database.writing() as session:
             submission = jobs.finish(session, held)
             _write_verdict(session, submission, answer, time.monotonic() - began)

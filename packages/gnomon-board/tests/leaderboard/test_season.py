@@ -19,7 +19,8 @@ from gnomon_board.entries import assigned_seed
 from gnomon_board.errors import Conflict, LeaderboardError, NotAllowed
 from gnomon_board.remote_play import RemotePlan
 from gnomon_board.schema import AuditRecord, Season
-from gnomon_board.seasons import SeasonPlan, create_season, reveal_season, secret_rng
+from gnomon_board.season_plan import SeasonPlan, secret_rng
+from gnomon_board.seasons import create_season, reveal_season
 
 #: What a transaction holds together must hold on PostgreSQL too.
 ON_BOTH_DATABASES = True
@@ -75,7 +76,7 @@ def test_a_file_is_read(plan):
 
 def test_the_place_of_a_rule_in_the_file_tells_nothing(monkeypatch):
     # Whether they are fit to be played takes long, and is of no consequence here.
-    name = "gnomon_board.seasons.reason_against"
+    name = "gnomon_board.season_plan.reason_against"
     monkeypatch.setattr(name, lambda *rule, **where: None)
     texts = ["(shape:star, bucket:0) (shape:[square,circle,triangle], bucket:3)", "(bucket:p+1)"]
     own = [{"name": str(i), "text": t.replace("p+1", "[1,2]")} for i, t in enumerate(texts)]

@@ -55,7 +55,7 @@ def test_whom_a_panel_sent_is_not_logged(client, caplog):
 
 def test_a_mistake_of_ours_bears_the_id_that_was_told(settings, database, monkeypatch, caplog):
     caplog.set_level("INFO", "gnomon.requests")
-    monkeypatch.setattr("gnomon_board.web.api.monitoring.jobs_by_state", lambda session: 1 / 0)
+    monkeypatch.setattr("gnomon_board.web.monitoring.jobs_by_state", lambda session: 1 / 0)
     with AppClient(create_app(settings, database), raise_app_exceptions=False) as client:
         answer = client.get("/healthz")
     assert answer.status_code == 500

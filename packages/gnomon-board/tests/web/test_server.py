@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 
 import httpx
 import pytest
@@ -16,6 +17,7 @@ from gnomon_board import Settings
 from gnomon_board.database import Database
 from gnomon_board.errors import LeaderboardError
 from gnomon_board.web import prepare, serve
+from gohr.child_process import LimitedChild, run_limited
 from private_postgresql import fresh_database
 from serving import serving
 from submitted import bearer, play_entry, register, send
@@ -166,3 +168,32 @@ def test_what_is_acknowledged_is_committed(settings, token, season, tmp_path):
 
             assert find_submission(session, answer.json()["id"]).state == "queued"
         database.close()
+
+
+def test_the_engine_is_loaded_before_a_log_comes(client, season, token, tmp_path):
+    """A verdict then takes a fraction of the time of a process that is started for it."""
+    register(client, token, "Uniform")
+    packed = play_entry(client, 1, tmp_path)
+    (tmp_path / "log").write_bytes(packed.log)
+    request = {
+        "log": str(tmp_path / "log"),
+        "sha256": packed.manifest["log_sha256"],
+        "assignment": packed.config.to_record(),
+        "learner": "uniform",
+        "max_rows": 600,
+        "max_bytes": 1 << 20,
+    }
+
+    def seconds(child=None):
+        began = time.monotonic()
+        limits = {"timeout_s": 100, "memory_mb": 4096}
+        answer = run_limited("gnomon_board.verification", request, child=child, **limits)
+        assert len(answer["trials"]) == 4
+        return time.monotonic() - began
+
+    fresh = seconds()
+    child = LimitedChild("gnomon_board.verification")
+    time.sleep(3 * fresh)  # other work may slow it
+    ready = seconds(child)
+    print(f"started for the log: {fresh:.2f} s; ready before: {ready:.2f} s")
+    assert ready < fresh / 2

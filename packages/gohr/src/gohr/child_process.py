@@ -72,6 +72,39 @@ def end_of(file: IO[bytes], most: int) -> str:
     return file.read().decode(errors="replace").strip()
 
 
+class LimitedChild:
+    """The process of a :func:`run_limited`: started before, it prepares and waits for its request.
+
+    Parameters
+    ----------
+    module : str
+        One that calls :func:`answer_one_request` when it is run.
+    """
+
+    def __init__(self, module: str) -> None:
+        self.output = tempfile.TemporaryFile()  # noqa: SIM115 - end() closes it
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - end() closes it
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=self.output,
+            stderr=self.errors,
+            env=_limited_environment(),
+            start_new_session=True,
+        )
+
+    @property
+    def how_it_ended(self) -> str:
+        """Its signal or its exit status, in words; empty while it runs."""
+        return how_it_ended(self.process)
+
+    def end(self) -> None:
+        """End it, with all that it started."""
+        end_group(self.process)
+        self.output.close()
+        self.errors.close()
+
+
 def run_limited(
     module: str,
     request: Mapping[str, Any],
@@ -80,6 +113,7 @@ def run_limited(
     memory_mb: int,
     tick: Callable[[], None] = lambda: None,
     tick_s: float = 1.0,
+    child: LimitedChild | None = None,
 ) -> dict[str, Any]:
     """Run a module on one request in a separate process, under limits on time and memory.
 
@@ -100,6 +134,8 @@ def run_limited(
     tick : callable
         Called every ``tick_s`` seconds meanwhile; an exception from it ends the child.
     tick_s : float
+    child : LimitedChild, optional
+        A process of the module that was started before; it answers this request and ends.
 
     Returns
     -------
@@ -111,34 +147,26 @@ def run_limited(
     ProcessFailure
         With the reason on one line.
     """
-    words = [sys.executable, "-m", module, str(timeout_s), str(memory_mb)]
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        child = subprocess.Popen(
-            words,
-            stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=errors,
-            env=_limited_environment(),
-            start_new_session=True,
-        )
-        assert child.stdin is not None
-        try:
-            # The pipe stays open: if this process dies, the pipe closes and the child exits.
-            with contextlib.suppress(BrokenPipeError):
-                child.stdin.write(json.dumps(request).encode() + b"\n")
-                child.stdin.flush()
-            left = timeout_s
-            while not how_it_ended(child):
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    child.wait(min(tick_s, left))
-                    break
-                left -= tick_s
-                tick()
-                if left <= 0:
-                    raise ProcessFailure(f"it took longer than {timeout_s:g} s")
-            return _answer(how_it_ended(child), output, errors)
-        finally:
-            end_group(child)
+    child = child or LimitedChild(module)
+    process = child.process
+    assert process.stdin is not None
+    try:
+        # The pipe stays open: if this process dies, the pipe closes and the child exits.
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps([timeout_s, memory_mb, request]).encode() + b"\n")
+            process.stdin.flush()
+        left = timeout_s
+        while not child.how_it_ended:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(min(tick_s, left))
+                break
+            left -= tick_s
+            tick()
+            if left <= 0:
+                raise ProcessFailure(f"it took longer than {timeout_s:g} s")
+        return _answer(child.how_it_ended, child.output, child.errors)
+    finally:
+        child.end()
 
 
 def _answer(ended: str, output: IO[bytes], errors: IO[bytes]) -> dict[str, Any]:
@@ -168,22 +196,28 @@ def _limited_environment() -> dict[str, str]:
     return kept | dict.fromkeys(threads, "1")
 
 
-def answer_one_request(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Be the child of :func:`run_limited`: limit this process, read the request, print the answer.
+def answer_one_request(
+    answer: Callable[[dict[str, Any]], dict[str, Any]], prepare: Callable[[], object] = lambda: None
+) -> None:
+    """Be the child of :func:`run_limited`: read the request, limit this process, print the answer.
 
     Parameters
     ----------
     answer : callable
         Takes the request and returns the answer; a GnomonError that it raises is a refusal.
+    prepare : callable
+        Called before the request is read, without limits.
     """
-    timeout_s, memory_mb = float(sys.argv[1]), int(sys.argv[2])
     with contextlib.suppress(OSError):
         os.nice(5)  # so that it delays this machine's other work less
+    prepare()
+    if not (line := sys.stdin.buffer.readline()):
+        return  # the parent has no request
+    timeout_s, memory_mb, request = json.loads(line)
     _limit(resource.RLIMIT_AS, memory_mb << 20)
     _limit(resource.RLIMIT_CPU, int(timeout_s) + 1)
     _limit(resource.RLIMIT_FSIZE, memory_mb << 20)
     _limit(resource.RLIMIT_CORE, 0)
-    request = json.loads(sys.stdin.buffer.readline())
     end_of_input(lambda: os._exit(1))
     try:
         result = answer(request)

@@ -30,7 +30,8 @@ def new(
 
     If there is no board yet, one is made.
     """
-    from gnomon_board.seasons import SeasonPlan, create_season, secret_rng
+    from gnomon_board.season_plan import SeasonPlan, secret_rng
+    from gnomon_board.seasons import create_season
 
     with bar_of("rules drawn") as progress:
         plan = SeasonPlan.from_toml(file, rng=secret_rng(), progress=progress)

@@ -238,21 +238,8 @@ def write_study_run(
 ) -> Run | None:
     """Write the games of a study as a run folder, and return it; None without any attempt.
 
-    Parameters
-    ----------
-    path : Path
-        A new folder, or that of an older run of the same study.
-    name : str
-        The name of the study.
-    games : iterable of PlayedGame
-        Each player's games in the order of play. Games without an attempt are left out.
-    trials : mapping from player to int
-        The number of each player's trials, from 0. Other players have no trials.
-
-    Raises
-    ------
-    RunFolderError
-        The folder holds something else.
+    ``trials`` has the number of each player's trials, from 0; other players, and games without an
+    attempt, are left out. The folder is new, or that of an older run of the same study.
     """
     games = [game for game in games if game.player in trials]
     spec = _common_spec([game.session.game.board for game in games])

@@ -29,10 +29,7 @@ Step = Literal["instructions", "quiz", "play", "demographics", "end"]
 
 
 def find_invitation(session: Session, key: str) -> Study:
-    """Return the study of an invitation's key, open or closed.
-
-    Raises Missing: there is none.
-    """
+    """Return the study of an invitation's key, open or closed."""
     study = session.scalar(select(Study).where(Study.invitation == digest_of(key)))
     if study is None:
         raise Missing("there is no such invitation")
@@ -65,9 +62,6 @@ def join(
 
     ``query`` are the parameters of the invitation's address; the plan lists those to store.
     ``agent`` is the browser's ``User-Agent``.
-
-    Raises Conflict: the participant with this identifier joined in another browser. Raises
-    NotAllowed: the study is closed.
     """
     plan = StudyPlan.from_record(study.plan)
     # Simultaneous requests are processed one after the other.
@@ -95,8 +89,7 @@ def join(
 def returning(session: Session, study: Study, query: Mapping[str, str], held: str) -> bool:
     """Return whether the holder of a key joined by this invitation with the same identifier.
 
-    Raises Conflict: the participant with this identifier joined in another browser. An identifier
-    is not secret, so it does not give access to an existing session.
+    An identifier is not secret, so it gives no access to what was begun in another browser.
     """
     plan = StudyPlan.from_record(study.plan)
     identity = _identity_of(study, plan, plan.recruitment.kept(query))
@@ -234,8 +227,6 @@ def take_step(
     A page sent twice is stored once; the page of a quiz carries the number of earlier tries
     (:func:`quiz_tries`). Return the questions of a quiz with wrong answers; the player then stays,
     or is screened out after the last try.
-
-    Raises AnswerError: an answer is missing or not valid.
     """
     # Simultaneous requests are processed one after the other.
     session.refresh(player, with_for_update=True)
@@ -288,10 +279,7 @@ def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping
 
 
 def leave(session: Session, player: StudyAssignment) -> None:
-    """End a study for a player who leaves.
-
-    Raises Conflict: it has already ended.
-    """
+    """End a study for a player who leaves."""
     session.refresh(player, with_for_update=True)
     if player.ending:
         raise Conflict("this study is over for you")
@@ -305,8 +293,6 @@ def next_game(session: Session, player: StudyAssignment, key: str) -> str | None
     """Return the key of the game to play now, which is begun if necessary; None after the last.
 
     ``key`` is that of the player. A game that is over is left after its guess.
-
-    Raises Conflict: the player has not completed the pages before play.
     """
     # A form sent twice at the same time creates one game.
     session.refresh(player, with_for_update=True)

@@ -335,9 +335,6 @@ def _with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
 
     Pages may be file names that end in ``.md``; rules file names that end in ``.txt``; and
     ``given`` names of board files. Pictures of pages become part of the pages.
-
-    Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is invalid or too
-    large.
     """
     plan = dict(record)
     # Values of an unexpected type are left unchanged; the validation of the plan reports them.

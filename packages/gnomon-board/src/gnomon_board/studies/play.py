@@ -85,10 +85,7 @@ def begin_game(
 
 
 def find_game(session: Session, key: str) -> StoredGame:
-    """Return the game of a key.
-
-    Raises Missing: there is none.
-    """
+    """Return the game of a key."""
     return rebuild_game(session, *_found(session, key))
 
 
@@ -201,8 +198,6 @@ def store_changes(
     Returns the time of the change.
 
     The game may come from a closed session, since computing a move takes longer than writing it.
-
-    Raises Conflict: another request has changed the game; nothing is stored.
     """
     row, played = game.row, game.session
     changed_at = now() if attempt is None else _moment(attempt.at)
@@ -257,10 +252,7 @@ def end_study(player: StudyAssignment, plan: StudyPlan, ending: Ending) -> None:
 def store_guess(
     session: Session, game: StoredGame, text: str, confidence: int | None = None
 ) -> None:
-    """Store a player's guess at the rule, once after each board.
-
-    Raises Conflict: no guess is due now.
-    """
+    """Store a player's guess at the rule, once after each board."""
     if not game.guess_due:
         raise Conflict("no guess is asked for now")
     row = session.get_one(Row, game.row.id)

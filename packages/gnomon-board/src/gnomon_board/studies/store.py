@@ -99,10 +99,7 @@ def invite_anew(session: Session, study: Study) -> str:
 
 
 def close_study(session: Session, study: Study) -> None:
-    """Close a study to new players; those who have begun may finish.
-
-    Raises Conflict: it is already closed.
-    """
+    """Close a study to new players; those who have begun may finish."""
     if study.is_closed:
         raise Conflict(f"study {study.name!r} is closed already")
     study.closes_at = now()
@@ -112,7 +109,7 @@ def close_study(session: Session, study: Study) -> None:
 def new_link(session: Session, study: Study, player: str) -> str:
     """Return a new key for a player who lost the old one, which ends.
 
-    The player continues at the same step. Raises Missing: there is no such player.
+    The player continues at the same step.
     """
     key = secrets.token_urlsafe(24)
     _player_named(study, player).key = digest_of(key)
@@ -121,10 +118,7 @@ def new_link(session: Session, study: Study, player: str) -> str:
 
 
 def exclude(session: Session, study: Study, player: str) -> bool:
-    """Exclude a player from balancing, or include the player again; return whether excluded.
-
-    Raises Missing: there is no such player.
-    """
+    """Exclude a player from balancing, or include the player again; return whether excluded."""
     found = _player_named(study, player)
     excluded = found.excluded_at is None
     found.excluded_at = now() if excluded else None

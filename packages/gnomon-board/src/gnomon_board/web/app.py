@@ -23,17 +23,17 @@ from gnomon.errors import GnomonError
 from gnomon_board.database import Database
 from gnomon_board.errors import NoRoom, TooMany
 from gnomon_board.hidden import GameCache
-from gnomon_board.server_health import no_room
 from gnomon_board.settings import Settings
 from gnomon_board.web import (
     account_pages,
     board_pages,
     learner_pages,
+    monitoring,
     play_pages,
     study_pages,
     submission_pages,
 )
-from gnomon_board.web.api import administration, monitoring, seasons, submissions
+from gnomon_board.web.api import administration, seasons, submissions
 from gnomon_board.web.api.dependencies import is_known
 from gnomon_board.web.api.records import Problem, status_of
 from gnomon_board.web.limits import Intake
@@ -151,7 +151,7 @@ def _collided(request: Request, error: Exception) -> Response:
 
 def _away(request: Request, error: Exception) -> Response:
     """Answer 503 if the database is unavailable or a lock times out."""
-    if (refusal := no_room(error)) is not None:
+    if (refusal := monitoring.no_room(error)) is not None:
         return _full(request, refusal)
     _log.error("the database does not answer: %s", type(error).__name__)
     return _told(request, 503, "the database does not respond; try again", {"Retry-After": "2"})
@@ -159,7 +159,7 @@ def _away(request: Request, error: Exception) -> Response:
 
 def _disk(request: Request, error: Exception) -> Response:
     """Answer if the disk is full; treat any other system error as an internal error."""
-    if (refusal := no_room(error)) is not None:
+    if (refusal := monitoring.no_room(error)) is not None:
         return _full(request, refusal)
     # Not the path: it may contain the key of a player or of a request.
     route = getattr(request.scope.get("route"), "path", "-")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
     from gnomon.plot import Line
-    from gnomon.stats import Profiles
 
 #: Matplotlib's settings are global in the process.
 _DRAWING = Lock()
@@ -38,21 +37,6 @@ def curve_figure(curves: Sequence[Line], alt: str) -> PageFigure | None:
     from gohr.run_page import median_curves
 
     return _figure(lambda: drawing_of(median_curves(curves)), alt) if curves else None
-
-
-def profile_figure(profiles: Profiles | None, alt: str) -> PageFigure | None:
-    """Draw profiles of learners; None if there are none."""
-    if not profiles:
-        return None
-
-    def draw() -> Drawing:
-        drawing: Drawing = profiles.plot()
-        axes = drawing.axes[0]
-        axes.set_xlabel("errors of a trial")
-        axes.set_ylabel("share of trials with at most this many")
-        return drawing
-
-    return _figure(draw, alt)
 
 
 def box_figure(runs: Mapping[str, Sequence[float]], alt: str) -> PageFigure | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -14,7 +13,6 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon.errors import DegenerateScoresWarning
 from gnomon.results import noted
 from gnomon.stats import median_curve
 from gnomon_board.entries import find_entry
@@ -26,18 +24,18 @@ from gnomon_board.standings import LEVEL, PER_PAGE, Contender, Number, score_tab
 from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
 from gnomon_board.web.api.records import EntryRecord, RuleRecord, SubmissionRecord
 from gnomon_board.web.board_pages import PageNumber
-from gnomon_board.web.figures import box_figure, curve_figure, intervals, profile_figure
+from gnomon_board.web.figures import box_figure, curve_figure, intervals
 from gnomon_board.web.page_cache import CurrentBoard
 from gnomon_board.web.templating import PageLinks, rendered
 
 if TYPE_CHECKING:
     from gnomon.plot import Line
-    from gnomon.stats import Comparison, Profiles
+    from gnomon.stats import Comparison
 
 router = APIRouter(tags=["pages"])
 
-#: Most curves in a figure, other learners in a profile, and learners with a box.
-_MOST_CURVES, _MOST_OTHERS, _MOST_BOXES = 6, 4, 20
+#: Most curves in a figure, and learners with a box.
+_MOST_CURVES, _MOST_BOXES = 6, 20
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,6 @@ def learner(
             if trials[rule.name]
         ]
         curves = _curves(season, trials)
-        profiles = _profiles(session, season, [*own, *others[:_MOST_OTHERS]]) if own else None
         return rendered(
             "board/learner.html",
             f"/entries/{entry_id}",
@@ -101,9 +98,6 @@ def learner(
                 curves[:_MOST_CURVES], "Errors so far, episode by episode, on each rule"
             ),
             n_left_out=max(len(curves) - _MOST_CURVES, 0),
-            profile=profile_figure(
-                profiles, "Share of trials with at most a number of errors, beside other learners"
-            ),
         )
 
     return board.answer(request, season, make)
@@ -137,18 +131,6 @@ def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[Line
                 low = high = middle
             found.append(Line(rule, np.arange(1.0, 1 + middle.size), middle, low, high))
     return sorted(found, key=lambda curve: -curve.y[-1])
-
-
-def _profiles(session: Session, season: Season, shown: Sequence[Contender]) -> Profiles:
-    """Return the profiles of some learners, in this order."""
-    from gnomon.stats import Profiles, profile
-
-    order = [each.name for each in shown]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateScoresWarning)
-        table = score_table(board_of_some(session, season, shown), shown)
-        found = profile(table)
-    return Profiles(tuple(sorted(found, key=lambda one: order.index(one.algorithm))))
 
 
 # -- rules -----------------------------------------------------------------------------------------

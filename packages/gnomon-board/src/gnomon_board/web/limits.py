@@ -69,17 +69,7 @@ class Connections:
 
 
 class AtOnce:
-    """Counts of simultaneous uses, limited for each key. Use only in the event loop.
-
-    Examples
-    --------
-    >>> uploads = AtOnce(1, "one log of an account is taken at a time")
-    >>> with uploads.held("ada"), uploads.held("bob"):
-    ...     with uploads.held("ada"):
-    ...         pass
-    Traceback (most recent call last):
-    gnomon_board.errors.TooMany: one log of an account is taken at a time; try again in 5 s
-    """
+    """Counts of simultaneous uses, limited for each key. Use only in the event loop."""
 
     def __init__(self, most: int, rule: str = "") -> None:
         self._most, self._rule = most, rule or f"too many at once ({most} of one client)"
@@ -117,14 +107,7 @@ class Turns:
 
 
 class Counts:
-    """Counts of events in the current minute and the current hour, limited for each key.
-
-    Examples
-    --------
-    >>> counts = Counts(clock=lambda: 70.0)
-    >>> [counts.seconds_to_wait("sign-in 192.0.2.7", most=2) for _ in range(3)]
-    [0, 0, 50]
-    """
+    """Counts of events in the current minute and the current hour, limited for each key."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()

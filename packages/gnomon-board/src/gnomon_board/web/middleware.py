@@ -290,13 +290,7 @@ def _client_address(scope: Scope, settings: Settings) -> str:
 
 
 def _is_own_origin(origin: str | None, host: str, public_url: str) -> bool:
-    """Return whether a request comes from a page of this server, or a program without an origin.
-
-    Examples
-    --------
-    >>> _is_own_origin(None, "a.org", ""), _is_own_origin("https://b.org", "a.org", "")
-    (True, False)
-    """
+    """Return whether a request comes from a page of this server, or a program without an origin."""
     if origin is None:
         return True
     try:
@@ -357,10 +351,7 @@ def _announced(scope: Scope) -> float:
 
 
 async def _read_whole(receive: Receive) -> Receive:
-    """Return a receiver of the complete body, or of the part before the client disconnected.
-
-    Raises HTTPException: it is too large, or arrives too slowly.
-    """
+    """Return a receiver of the complete body, or of the part before the client disconnected."""
     messages = [await receive()]
     while messages[-1].get("more_body", False):
         messages.append(await receive())

@@ -135,7 +135,7 @@ def _acting(
     """Find a game for an action, and store what the action has changed.
 
     The game is found and played in one session, and the result is stored in another, to hold the
-    write lock for a fraction of the time. Raises Conflict: the player has left, or a guess is due.
+    write lock for a fraction of the time.
     """
     with database.reading() as session:
         game = board.games.take(session, key)

@@ -41,8 +41,6 @@ _LATE = (
     "gnomon.ranking.ranks",
     "gnomon.stats.bootstrap",
     "gnomon.stats.profiles",
-    "matplotlib.backends.backend_agg",
-    "matplotlib.figure",
     "scipy.special",
 )
 #: Queue length of new connections, and the number accepted before the event loop serves open ones;

@@ -55,13 +55,7 @@ def moment(value: datetime.datetime | str | None) -> Markup:
 
 
 def piece_words(piece: Any) -> str:
-    """Return the shape and colour of a piece in words.
-
-    Examples
-    --------
-    >>> piece_words({"shape": "STAR", "color": "RED"})
-    'red star'
-    """
+    """Return the shape and colour of a piece in words."""
     names = ("color", "shape")
     words = [piece[n] if isinstance(piece, Mapping) else getattr(piece, n) for n in names]
     return " ".join(str(word).lower() for word in words if word) or "empty cell"
@@ -77,13 +71,7 @@ _WHY_UNRANKED = {
 
 
 def lines(text: str) -> Markup:
-    """Return a plain text with its line breaks, with any markup escaped.
-
-    Examples
-    --------
-    >>> lines("a < b")
-    Markup('a &lt; b')
-    """
+    """Return a plain text with its line breaks, with any markup escaped."""
     return Markup("<br>").join(escape(line) for line in text.splitlines())
 
 
@@ -99,14 +87,7 @@ def page_markup(text: str) -> Markup:
 
 @dataclass(frozen=True)
 class PageLinks:
-    """Links of a page to itself with changed parameters; the others are kept.
-
-    Examples
-    --------
-    >>> links = PageLinks("/seasons/spring", {"q": "a&b", "page": 3}, {"q": "", "page": 1})
-    >>> links.to(page=4), links.to(q="", page=1)
-    ('/seasons/spring?q=a%26b&page=4', '/seasons/spring')
-    """
+    """Links of a page to itself with changed parameters; the others are kept."""
 
     path: str
     values: Mapping[str, Any]

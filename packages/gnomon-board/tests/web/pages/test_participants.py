@@ -302,6 +302,34 @@ def test_an_attempt_that_is_asked_for_again_is_made_once(client, study, database
         assert len(session.scalars(select(PlayAttempt)).all()) == 2
 
 
+def test_two_tabs_are_one_participant_and_make_no_attempt_of_the_other(client, study, database):
+    """A form or a move of a tab that was left behind is answered, refused, and never made twice."""
+    player = join(client, study)
+    assert join(client, study) == player
+    to_play(client, player)
+    assert step(client, player, "instructions", page="0").status_code == 200
+    assert step(client, player, "quiz", q1="n").json()["wrong"] == []
+    assert where(client, player) == "play"
+    game = client.post(f"/api{player}/go-on").json()["address"]
+    first, second = client.get(f"/api{game}").json()["view"]["pieces"]
+
+    def tab(piece):
+        body = {"cell": piece["cell"], "bucket": 1, "episode": 1, "number": 1}
+        return client.post(f"/api{game}/attempts", json=body).status_code
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(tab, (first, second))) == [200, 409]
+    made = client.get(f"/api{game}").json()["view"]["attempts"]
+    assert len(made) == 1
+    play_out(client, game)
+    assert client.post(f"/api{game}/attempts", json={"cell": 1, "bucket": 0}).status_code == 422
+    with ThreadPoolExecutor(4) as pool:
+        sent = [pool.submit(client.post, f"/api{player}/leave") for _ in range(4)]
+    assert sorted(each.result().status_code for each in sent) == [200, 409, 409, 409]
+    with database.reading() as session:
+        assert len(session.scalars(select(StudyAssignment)).all()) == 1
+
+
 def test_who_is_who_leaves_the_server_only_when_asked_for(client, study, database, tmp_path):
     player = join(client, study)
     to_play(client, player)

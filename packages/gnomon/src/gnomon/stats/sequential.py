@@ -23,7 +23,6 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.cautions import warn
 from gnomon.stats.clusters import Clusters
 from gnomon.stats.comparison import Comparison, Comparisons
-from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.items import Items, item_metrics, item_settings
 from gnomon.stats.metrics import Metrics
 
@@ -33,7 +32,6 @@ MOST_STAKE = 0.5
 LARGEST, N_HALVINGS = 1.0 - 1e-9, 31
 #: Numbers of items or clusters that are shown; every other look is as valid.
 LOOKS = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
-POWER = 0.8
 
 
 @dataclass(frozen=True)
@@ -122,18 +120,13 @@ class ItemLooks(Comparisons):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """When one could have stopped, beside a test of fixed size."""
-        notes = []
-        for metric, n in self.settings["n_stopped"].items():
-            found = f"not rejected by {self[-1].n_items:,} items"
-            text = f"{metric}: no difference is "
-            text += found if n is None else f"rejected after {n:,} items"
-            n_fixed = self.settings["n_fixed"][metric]
-            if n_fixed is not None:
-                text += f"; a test of fixed size needs {n_fixed:,} for power {POWER:g}, if the true"
-                text += " difference equals the observed one"
-            notes.append(f"{text}.")
-        return tuple(notes)
+        """When one could have stopped."""
+        return tuple(
+            f"{metric}: no difference is "
+            + (f"rejected after {n:,}" if n else f"not rejected by {self[-1].n_items:,}")
+            + " items."
+            for metric, n in self.settings["n_stopped"].items()
+        )
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         return self.columns
@@ -144,24 +137,20 @@ def compare_items_sequentially(
 ) -> ItemLooks:
     """Compare two models item by item (or cluster by cluster), in the order of the table."""
     found: list[Comparison] = []
-    stopped, fixed = {}, {}
+    stopped = {}
     with recorded() as notes:
         for metric in item_metrics(metrics):
             items = Items(scores, metric)
             items.warn_of_missing((a, b))
-            looks, stopped[metric], fixed[metric] = _looks(items, a, b, level)
+            looks, stopped[metric] = _looks(items, a, b, level)
             found += looks
     family = "not corrected over metrics; each holds at all looks together"
-    settings = item_settings(
-        scores, level, sequential="e", family=family, n_stopped=stopped, n_fixed=fixed
-    )
+    settings = item_settings(scores, level, sequential="e", family=family, n_stopped=stopped)
     return ItemLooks(tuple(found), settings, tuple(notes))
 
 
-def _looks(
-    items: Items, a: str, b: str, level: float
-) -> tuple[list[Comparison], int | None, int | None]:
-    """Return the looks, after how many items the bets stop, and the size of a fixed test."""
+def _looks(items: Items, a: str, b: str, level: float) -> tuple[list[Comparison], int | None]:
+    """Return the looks, and after how many items the bets stop."""
     there = items.shared((a, b))
     if not there.any():
         raise ScoreDataError(f"{a} and {b} share no item with a score")
@@ -199,11 +188,7 @@ def _looks(
         )
         found.append(one)
     first = bets.first_beyond(1.0 / (1.0 - level))
-    n_fixed, value = None, float(of.value[0])
-    if value != 0.0 and of.variance[0] > 0.0:
-        steps = normal_quantile(level) + normal_quantile(2.0 * POWER - 1.0)
-        n_fixed = math.ceil(of.n[0] * of.variance[0] * (steps / value) ** 2)
-    return found, None if first is None else int(n_items[first - 1]), n_fixed
+    return found, None if first is None else int(n_items[first - 1])
 
 
 def _arrivals(difference: FloatArray, clusters: Clusters | None) -> tuple[FloatArray, FloatArray]:

@@ -224,7 +224,7 @@ WRONG = {
     "a step that is none": (
         '"Step","dqn - ret"\n"","1"\n',
         {},
-        ", line 2, column 'Step': expected a step, found nothing",
+        ", line 2, column 'Step': expected a number, found nothing",
     ),
     "a cell too few": (
         ",org/rl/dqn ({}),org/rl/ppo ({})\nPong,1 ± 1\n",

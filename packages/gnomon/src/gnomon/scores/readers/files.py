@@ -226,8 +226,13 @@ def reported_number(text: object) -> float | None:
         return None
 
 
-def reported_numbers(raw: Rows, column: str, origin: Origin) -> npt.NDArray[np.float64]:
-    """Return the numbers that the cells of a column report; refuse the first with none in it."""
+def reported_numbers(
+    raw: Rows, column: str, origin: Origin, least: float | None = None
+) -> npt.NDArray[np.float64]:
+    """Return the numbers that the cells of a column report; refuse the first with none in it.
+
+    With `least`, a number that is missing or smaller is refused, too.
+    """
     cells = raw.tolist(column)
     found = [reported_number(cell) for cell in cells]
     if None in found:
@@ -241,7 +246,13 @@ def reported_numbers(raw: Rows, column: str, origin: Origin) -> npt.NDArray[np.f
         raise origin.error_at(
             [one, other], column, f"expected a sign of per cent on every score or on none, {texts}"
         )
-    return np.array(found, np.float64)
+    numbers = np.array(found, np.float64)
+    if least is not None and not (numbers >= least).all():
+        at = int(np.argmin(numbers >= least))
+        expected = "a number" if least == -math.inf else f"a number from {least:g}"
+        shown = "nothing" if np.isnan(numbers[at]) else f"{numbers[at]:g}"
+        raise origin.error_at([at], column, f"expected {expected}, found {shown}")
+    return numbers
 
 
 def has_deviation(text: object) -> bool:

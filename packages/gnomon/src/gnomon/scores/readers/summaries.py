@@ -13,10 +13,10 @@ import numpy as np
 
 from gnomon.errors import UnknownNameError, note
 from gnomon.scores.checks import tasks_left_out
-from gnomon.scores.readers.files import ERRORS, N_ITEMS, are_summaries, reported_number
+from gnomon.scores.readers.files import ERRORS, N_ITEMS, are_summaries, reported_numbers
 from gnomon.scores.readers.registry import Source
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.scores.tidy import Origin, matching_rows, renamed_columns
+from gnomon.scores.tidy import matching_rows, renamed_columns
 
 #: The columns of a table of summaries.
 _SUMMARY = ("algorithm", "task", "mean", "std", "runs")
@@ -112,19 +112,21 @@ def read_summaries(
     for name in (*_SUMMARY, *([] if keep_apart is None else [keep_apart])):
         if name not in raw.names:
             raise origin.error(f"missing column {name!r}; found {', '.join(raw.names)}")
-    kept = matching_rows(raw, where or {}, origin)
+    kept = np.flatnonzero(matching_rows(raw, where or {}, origin))
+    raw, origin = raw.take(kept), origin.of_rows(kept)
     names = [raw.texts(name).tolist() for name in ("algorithm", "task", keep_apart or "task")]
+    least = {"mean": -math.inf, "std": 0.0, "runs": 1.0}
+    numbers = zip(
+        *(reported_numbers(raw, name, origin, x) for name, x in least.items()), strict=True
+    )
     cells: dict[str, dict[str, Sequence[float]]] = {}
-    for at, row in enumerate(raw.records()):
-        if kept[at]:
-            algorithm, task, apart = (str(column[at]) for column in names)
-            algorithm += f" {apart}" if keep_apart else ""
-            own = cells.setdefault(algorithm, {})
-            if task in own:
-                message = "expected one row for each algorithm and task, found a second of "
-                message += f"{algorithm} on {task}; select rows by a column, or keep it apart"
-                raise origin.error_at([at], "task", message)
-            own[task] = _summary(row, at, origin)
+    for at, (algorithm, task, apart, cell) in enumerate(zip(*names, numbers, strict=True)):
+        own = cells.setdefault(f"{algorithm} {apart}" if keep_apart else str(algorithm), {})
+        if str(task) in own:
+            message = "expected one row for each algorithm and task, found a second of "
+            message += f"{algorithm} on {task}; select rows by a column, or keep it apart"
+            raise origin.error_at([at], "task", message)
+        own[str(task)] = cell
     tasks = list(dict.fromkeys(task for own in cells.values() for task in own))
     shared = [task for task in tasks if all(task in own for own in cells.values())]
     if not shared:
@@ -132,19 +134,6 @@ def read_summaries(
     if left_out := tasks_left_out(tasks, shared, cells):
         note(left_out)
     return _on_tasks(cells, shared)
-
-
-def _summary(row: Mapping[str, Any], at: int, origin: Origin) -> list[float]:
-    """Return mean, standard deviation and number of runs of a row."""
-    numbers = []
-    for column, least in (("mean", -math.inf), ("std", 0.0), ("runs", 1.0)):
-        number = reported_number(row[column])
-        if number is None or not number >= least:
-            expected = f"a number from {least:g}" if math.isfinite(least) else "a number"
-            found = "nothing" if row[column] is None else repr(row[column])
-            raise origin.error_at([at], column, f"expected {expected}, found {found}")
-        numbers.append(number)
-    return numbers
 
 
 def _on_tasks(

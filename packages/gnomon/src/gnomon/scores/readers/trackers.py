@@ -118,10 +118,7 @@ def _read_chart(source: Source, wanted: ReadRequest) -> ScoreTable:
             "export the chart without grouping, or the history of each run"
         )
     step = raw.names[0]
-    raw = raw.with_columns({step: reported_numbers(raw, step, origin)})
-    if np.isnan(raw[step]).any():
-        at = int(np.argmax(np.isnan(raw[step])))
-        raise origin.error_at([at], step, "expected a step, found nothing")
+    raw = raw.with_columns({step: reported_numbers(raw, step, origin, -np.inf)})
     keys = keys_of_runs(list(lines), wanted.run_names, origin.file)
     same = {"algorithm": source.stem, "task": source.stem, "run": "0"}
     values = {name: same | key for name, key in zip(lines.values(), keys, strict=True)}

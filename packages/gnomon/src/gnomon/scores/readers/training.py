@@ -304,11 +304,9 @@ def _points(path: Path) -> FloatArray:
     raw, origin = read_csv(path)
     if list(raw.names) != _SCALARS:
         raise origin.error(f"expected the columns {', '.join(_SCALARS)}; found {joined(raw.names)}")
-    points = np.column_stack([reported_numbers(raw, name, origin) for name in _SCALARS])
-    for name, column in zip(_SCALARS[:2], points.T, strict=False):
-        if np.isnan(column).any():
-            at = int(np.argmax(np.isnan(column)))
-            raise origin.error_at([at], name, "expected a number, found nothing")
+    least = dict.fromkeys(_SCALARS[:2], -np.inf)  # a value may be missing
+    columns = [reported_numbers(raw, name, origin, least.get(name)) for name in _SCALARS]
+    points = np.column_stack(columns)
     return points[np.argsort(points[:, 0], kind="stable")]
 
 

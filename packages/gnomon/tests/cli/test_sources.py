@@ -68,14 +68,17 @@ def test_sources_may_have_the_names_of_their_algorithms(command, logs):
     assert (pair["a"], pair["b"]) == ("base", "new")
 
 
-def test_algorithms_with_the_names_of_files_are_named_by_an_option(command, logs):
+def test_what_can_be_read_both_ways_is_refused_with_both_readings(command, logs):
     (logs / "both").mkdir()
     for name in ("base", "new"):
         (logs / f"{name}.json").rename(logs / "both" / f"{name}.json")
         (logs / name).mkdir()
         other = [sample(i + 41, uuid=f"{name}{i}") for i in range(40)]
         write_json(logs / name / "log.json", other, model=f"other {name}", n=40)
-    assert len(records(command("gnomon", "compare", "both", "base", "new", "--json"))) == 6
+    said = command("gnomon", "compare", "both", "base", "new")
+    assert said.status == 2
+    assert "./base ./new are the sources, --pair base new the algorithms" in said.err
+    assert len(records(command("gnomon", "compare", "both", "./base", "./new", "--json"))) == 6
     (pair,) = records(command("gnomon", "compare", "both", "--pair", "base", "new", "--json"))
     assert pair["n_items"] == 40
 

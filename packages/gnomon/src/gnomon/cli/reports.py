@@ -62,7 +62,7 @@ def report(
     with answering("report", as_json=as_json, reads=reads, writes=alone) as answer:
         if out is not None:
             try_place(out)  # before scores are read
-        source, two = sources_and_pair(sources, pair)
+        source, two = sources_and_pair(sources, pair, scores.table)
         table, name = scores.table(source), title or name_of(places_of(source))
         how: dict[str, Any] = {"pair": two, "by": by or (), "level": level, "seed": seed}
         if markdown and out is None:

@@ -1,18 +1,24 @@
 """Sources of scores on the command line, and the two algorithms that may follow them.
 
 A word is a source if it names one: a file, a folder or a data set that a reader recognises, or
-``NAME=PATH``. Two words behind the sources that name none are algorithms.
+``NAME=PATH``. Two words behind the sources that name none are algorithms. Two words that may be
+either are refused, with both readings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnomon.errors import ScoreDataError, listed
+from gnomon.errors import GnomonError, ScoreDataError, listed
+
+if TYPE_CHECKING:
+    from gnomon.scores import ScoreTable
 
 Sources = Annotated[
     list[str],
@@ -101,11 +107,13 @@ def is_read(path: Path, words: Sequence[str]) -> bool:
 
 
 def sources_and_pair(
-    words: Sequence[str], pair: tuple[str, str] | None
+    words: Sequence[str],
+    pair: tuple[str, str] | None,
+    read: Callable[[Sequence[str]], ScoreTable],
 ) -> tuple[list[str], tuple[str, str] | None]:
     """Separate the sources among some words from the two algorithms after them.
 
-    If the pair is named otherwise, all words are sources.
+    If the pair is named otherwise, all words are sources. `read` reads sources.
     """
     if pair is not None:
         return [*words], pair
@@ -114,6 +122,7 @@ def sources_and_pair(
         n += 1
     sources, names = [*words[:n]], [*words[n:]]
     if not names:
+        _expect_one_reading(words, read)
         return sources, None
     lacking = [name for name in names if Path(name).suffix.lower() in _ENDS]
     if lacking:
@@ -125,6 +134,23 @@ def sources_and_pair(
             "have the names of files"
         )
     return sources, (names[0], names[1])
+
+
+def _expect_one_reading(words: Sequence[str], read: Callable[[Sequence[str]], ScoreTable]) -> None:
+    """Refuse two last sources whose names are algorithms of the sources before them."""
+    *sources, a, b = words if len(words) > 2 else ("", "", "")
+    if not a or any(Path(name).suffix.lower() in _ENDS or _named(name) for name in (a, b)):
+        return
+    known: set[str] = set()
+    with suppress(GnomonError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        known = set(read(sources).algorithms)
+    if {a, b} <= known:
+        raise ScoreDataError(
+            f"{a} and {b}: expected sources or two algorithms, found names of both, files or "
+            f"folders here and algorithms of {listed(sources, 3)}; ./{a} ./{b} are the sources, "
+            f"--pair {a} {b} the algorithms"
+        )
 
 
 def _is_source(word: str) -> bool:

@@ -130,7 +130,7 @@ def compare(
 
     reads = (*sources, scores.normalize)
     with answering("compare", as_json=as_json, reads=reads, **vars(showing)) as answer:
-        source, two = sources_and_pair(sources, pair)
+        source, two = sources_and_pair(sources, pair, scores.table)
         runs_only = {"paired": paired, "method": method != "auto" and method}
         table, wanted = scores_or_summaries(source, scores, metric, runs_only)
         options = draws.arguments() | {"paired": paired, "method": method, "variances": variances}
@@ -288,7 +288,7 @@ def plan(
 
     reads = (*sources, scores.normalize)
     with answering("plan", as_json=as_json, reads=reads, **vars(showing)) as answer:
-        source, named = sources_and_pair(sources, pair)
+        source, named = sources_and_pair(sources, pair, scores.table)
         a, b = named or (None, None)
         table = scores.last(source)
         options: dict[str, Any] = {"power": power, "level": level, "gamma": gamma}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, final
+from typing import Any, Protocol, SupportsIndex, final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,6 @@ from gohr.game.engine.compiler import CompiledRule
 from gohr.game.engine.program import ACTION
 from gohr.game.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS, RESET
 from gohr.rules.syntax import RuleSet
-
-if TYPE_CHECKING:
-    from gohr.game.engine.boards import Boards
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,16 +218,16 @@ def play(
     if not (callable(getattr(policy, "act", None)) and callable(getattr(policy, "observe", None))):
         found = shortened(repr(policy))
         raise TypeError(f"policy: expected an object with act and observe, found {found}")
-    from gohr.game.engine.boards import Boards
-
-    room = Boards.empty(rule, 1, board_spec)
     kernel = getattr(policy, "kernel", None)
     if kernel is not None:
+        from gohr.game.engine.boards import Boards
         from gohr.playing_kernel import play_compiled
 
-        return play_compiled(kernel, room, boards, horizon)
+        return play_compiled(kernel, Boards.empty(rule, 1, board_spec), boards, horizon)
     reveal, plays_on = (bool(getattr(policy, name, False)) for name in ("reveal", "plays_on"))
-    trial = TrialInPlay(boards, room, horizon=horizon, reveal=reveal, plays_on=plays_on)
+    trial = TrialInPlay(
+        boards, rule, horizon=horizon, board_spec=board_spec, reveal=reveal, plays_on=plays_on
+    )
     while not trial.over:
         policy.observe(trial.attempt(_action(policy.act(trial.observation))))
     return trial.log()
@@ -257,7 +254,7 @@ class TrialInPlay:
     Parameters
     ----------
     boards, rule, horizon, board_spec
-        As in :func:`play`; the rule may also be one board under it, :class:`gohr.game.Boards`.
+        As in :func:`play`.
     reveal, plays_on : bool
         As a :class:`Policy` declares them.
 
@@ -284,22 +281,20 @@ class TrialInPlay:
     def __init__(
         self,
         boards: npt.NDArray[np.uint8],
-        rule: RuleSet | CompiledRule | Boards,
+        rule: RuleSet | CompiledRule,
         *,
         horizon: int = 100,
         board_spec: BoardSpec = DEFAULT_SPEC,
         reveal: bool = False,
         plays_on: bool = False,
     ) -> None:
-        if isinstance(rule, RuleSet | CompiledRule):
-            from gohr.game.engine.boards import Boards
+        from gohr.game.engine.boards import Boards
 
-            rule = Boards.empty(rule, 1, board_spec)
-        self._room = rule
+        self._room = Boards.empty(rule, 1, board_spec)
         self._boards, self._horizon = boards, horizon
         self._reveal, self._plays_on = reveal, plays_on
         self._deck = np.zeros((1, boards.shape[1]), dtype=np.uint8)
-        self._step = rule.bound_step(self._deck)
+        self._step = self._room.bound_step(self._deck)
         self._actions: list[int] = []
         self._outcomes: list[int] = []
         self._n_attempts: list[int] = []

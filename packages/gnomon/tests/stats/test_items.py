@@ -193,7 +193,7 @@ def test_ranks_hold_together_and_models_that_tie_share_a_tier():
     )
     assert rank(errors).names == ("b", "a")
     with pytest.warns(DegenerateScoresWarning, match="tasks are treated as a sample"):
-        assert rank(table(), "mean-rank").method == "mean-rank"
+        assert rank(table(), "mean-rank").settings["method"] == "mean-rank"
 
 
 def test_a_plan_says_what_items_and_epochs_would_tell():

@@ -98,7 +98,7 @@ def evidence(
         ``negative``: the refusals of a random player before its first success, on each board as it
         is dealt and with 8, 7, ... 1 of its pieces; boards without a refusal are left out,
         which may be all.
-        ``informative``: what tells most about the rule (:class:`gohr.learners.Ideal`). A log has
+        ``informative``: the most informative attempts (:class:`gohr.learners.Ideal`). A log has
         the attempts of another player: a person, a model, the player itself.
     n_boards : int
         Number of boards, at least 1; a log that has fewer is shown whole.

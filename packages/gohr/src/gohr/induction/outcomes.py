@@ -36,7 +36,7 @@ class Outcome(FieldRecord):
     rule, group : str
     trial : int
     n_boards, n_attempts : int
-        Amount of evidence; 0 attempts where a published table does not tell.
+        Amount of evidence; 0 attempts if a published table lacks it.
     n_tests, n_solved : int
         Test boards, and how many the player's plans clear without an error.
     prefix : float

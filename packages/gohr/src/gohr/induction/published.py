@@ -119,7 +119,7 @@ def _of_table(text: str, path: Path) -> Iterator[Outcome]:
 
 
 def _outcome(player: str, tester: str, rule: str, **known: Any) -> Outcome:
-    """Return an outcome of which a table tells only some fields."""
+    """Return an outcome of which a table has only some fields."""
     counts = ("trial", "n_boards", "n_attempts", "n_tests", "n_solved")
     shares = ("prefix", "m_star", "states_rule", "foretells", "ideal_on_same", "ideal_on_own")
     cells: dict[str, Any] = dict.fromkeys(counts, 0) | dict.fromkeys(shares, math.nan) | known

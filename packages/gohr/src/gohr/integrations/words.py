@@ -1,4 +1,4 @@
-"""The words of the game for a language model: what it is told, and how its answers are read.
+"""The words of the game for a language model: its instructions, and how its answers are read.
 
 A :class:`TrialInWords` is a trial that a model plays; a conclusion is a rule and plans for boards.
 """

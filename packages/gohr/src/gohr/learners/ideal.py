@@ -104,7 +104,7 @@ class Ideal(Learner):
         note_failure(self._failed, transition.action, transition.outcome, not self._begun)
 
     def _best(self, actions: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        """Return the attempts that nothing beats."""
+        """Return the best attempts."""
         forecast = self.belief.forecast()
         criteria = [forecast.information, forecast.accepted]
         for values in criteria if self.choice == "information" else reversed(criteria):

@@ -98,8 +98,8 @@ class TabularQ(CompiledLearner):
     rng : numpy.random.Generator
         The only source of randomness; every attempt uses two uniform numbers.
     learning_rate : float
-        Step size, above 0 and at most 1. Most rules here are certain, so that one failure tells all
-        and 1 would do; 0.5 forgives a rule that depends on more than the class.
+        Step size, above 0 and at most 1. Most rules here are deterministic, so that one failure
+        suffices and 1 would do; 0.5 allows for a rule that depends on more than the class.
     gamma : float
         Discount of the next value, 0 to 1. With 0 only the attempt itself counts, and that is
         nearly all that there is to know, since few rules punish an accepted attempt later.
@@ -108,10 +108,10 @@ class TabularQ(CompiledLearner):
     tie_break : {"random", "first"}
         Which of several equal values is taken.
     initial_value : float
-        What an attempt is worth before it was ever made. -0.75 is what a rule of one bucket in four
-        leaves one who knows nothing to expect: what has worked is done again, what failed is
-        avoided, and the untried is tried in between. With 0, the most that an attempt can be
-        worth, everything is tried before anything is used, at twice the errors.
+        Value of an attempt before it was ever made. -0.75 is the expected reward of a random
+        attempt under a rule of one bucket in four: successes are repeated, failures avoided, and
+        new attempts come in between. With 0, the largest possible value, every attempt is tried
+        before any is repeated, at twice the errors.
     epsilon_start, epsilon_end, epsilon_decay : float
         An attempt is made at random with probability
         ``end + (start - end) exp(-n_attempts / decay)``, the decay above 0. A learner that fails

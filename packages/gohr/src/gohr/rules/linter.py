@@ -125,7 +125,7 @@ def lint(
     Returns
     -------
     tuple of Finding
-        In the order of the text; empty for a rule with which all is well.
+        In the order of the text; empty if nothing is found.
 
     Notes
     -----

@@ -106,9 +106,8 @@ def test_workers_find_what_this_process_has_compiled(tmp_path):
     code = (
         "import sys, gohr\n"
         "if __name__ == '__main__':\n"
-        "    learners = ['uniform', 'frugal']\n"
         "    config = gohr.ExperimentConfig("
-        "'two', ['color-match'], learners, trials=2, episodes=2)\n"
+        "'two', ['color-match'], ['uniform'], trials=2, episodes=2)\n"
         "    gohr.run(config, sys.argv[1], workers=2)\n"
     )
     (tmp_path / "two.py").write_text(code)
@@ -119,5 +118,5 @@ def test_workers_find_what_this_process_has_compiled(tmp_path):
     command = [sys.executable, str(tmp_path / "two.py"), str(tmp_path / "run")]
     said = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     saved = re.findall(r"data saved to '(.*)'", said.stdout)
-    assert len(saved) > 5
+    assert len(saved) > 3
     assert len(saved) == len(set(saved)), "a kernel was compiled twice"

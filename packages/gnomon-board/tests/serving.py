@@ -25,7 +25,7 @@ _PAGE_S = 0.3
 
 _PROGRAM = """
 import sys
-from gnomon_board.web import serve
+from gnomon_board.web.server import serve
 from gnomon_board import Settings
 settings = Settings.from_json(sys.stdin.readline())
 def tell(started):

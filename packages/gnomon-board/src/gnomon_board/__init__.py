@@ -2,7 +2,7 @@
 
 `create_app` makes the web application from `Settings`. `Client` speaks to a server: `submit` sends
 a run to it, and a `Move` makes attempts in a hidden season. `token_for` makes a token of an
-account. The packages `studies` and `web` have the parts, `errors` what a board rejects.
+account. `studies` makes and exports studies, `errors` has what a board rejects.
 """
 
 import lazy_loader

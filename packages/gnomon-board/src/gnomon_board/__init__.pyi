@@ -1,6 +1,5 @@
 from . import errors as errors
 from . import studies as studies
-from . import web as web
 from ._version import __version__ as __version__
 from .accounts import token_for as token_for
 from .client import Client as Client
@@ -19,5 +18,4 @@ __all__ = [
     "studies",
     "submit",
     "token_for",
-    "web",
 ]

@@ -1,26 +1,8 @@
 """The plan of a season in a TOML file, with the hidden rules that are drawn for it.
 
-::
-
-    name = "s1"
-    title = "Season 1"
-    division = "hidden"                # or replayed
-    episodes = 200
-    horizon = 100
-    max_attempts = 3
-    opens = 2027-01-01T00:00:00Z
-    closes = 2027-04-01T00:00:00Z
-
-    [board]
-    pieces = 9
-
-    [hidden]
-    generate = 120                     # rules to draw (drawn_rules)
-    rules_per_attempt = 30             # rules that an attempt is dealt, one trial each
-    n_elements = [1, 3]
-
-A replayed season has ``rules`` and ``trials`` instead. A hidden one has one trial per rule, and
-deals each rule to an account once, so that memory of a trial does not help in another.
+``docs/board/hidden-seasons.md`` shows one. A replayed season has ``rules`` and ``trials``; a
+hidden one has one trial per rule, and deals each rule to an account once, so that memory of a trial
+does not help in another.
 """
 
 from __future__ import annotations

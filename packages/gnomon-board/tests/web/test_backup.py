@@ -11,7 +11,7 @@ import pytest
 from gnomon_board import Settings
 from gnomon_board.database import Database, current_revision
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.web import back_up, restore
+from gnomon_board.web.backup import back_up, restore
 from small_season import add_submission, fill, make_season
 from table_digests import table_digests
 

@@ -11,7 +11,7 @@ import pytest
 
 from app_client import AppClient
 from gnomon_board import create_app
-from gnomon_board.web import JsonLines, Lines
+from gnomon_board.web.request_log import JsonLines, Lines
 
 
 def test_every_answer_bears_an_id_of_its_own(client):

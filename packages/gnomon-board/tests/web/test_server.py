@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from gnomon_board import Settings
 from gnomon_board.database import Database
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.web import prepare, serve
+from gnomon_board.web.server import prepare, serve
 from gohr.child_process import LimitedChild, run_limited
 from private_postgresql import fresh_database
 from serving import serving

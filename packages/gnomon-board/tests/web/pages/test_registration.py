@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app_client import AppClient
 from gnomon_board import create_app
 from gnomon_board.schema import AuditRecord, TokenRequest
-from gnomon_board.web import CSRF_HEADER
+from gnomon_board.web.api.dependencies import CSRF_HEADER
 from small_season import make_account
 from submitted import bearer
 

@@ -11,7 +11,7 @@ from app_client import AppClient
 from gnomon_board import create_app
 from gnomon_board.database import Database
 from gnomon_board.schema import Account, AuditRecord, Entry, Season, SeasonRule, Submission
-from gnomon_board.web import COOKIE, CSRF_HEADER
+from gnomon_board.web.api.dependencies import COOKIE, CSRF_HEADER
 from playing import begin, invite
 from populated_board import copied
 from small_season import make_account

@@ -57,7 +57,7 @@ class SeededBoards:
     --------
     >>> boards = SeededBoards((3, 3), seed=1)
     >>> [(piece.pos, piece.shape, piece.color) for piece in boards.deal().pieces]
-    [(7, 'SQUARE', 'BLACK'), (14, 'STAR', 'BLUE'), (33, 'TRIANGLE', 'BLACK')]
+    [(19, 'STAR', 'BLACK'), (29, 'SQUARE', 'BLUE'), (34, 'SQUARE', 'YELLOW')]
     """
 
     def __init__(

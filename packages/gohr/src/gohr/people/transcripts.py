@@ -377,8 +377,8 @@ def score_series(
     target_streak : int, optional
         For ``m_star``: mastery is this number of successes in a row; 10 if no criterion is given.
     target_r : float, optional
-        For ``m_star``: or a product of likelihood ratios of this size, see
-        :func:`likelihood_ratios`. The first criterion that is met counts.
+        For ``m_star``: or a product of likelihood ratios of this size, each that of a player who
+        knows the rule against one who tries at random. The first criterion that is met counts.
     rules : path, optional
         A folder of rule texts, ``NAME.txt``; otherwise rules of the catalogue. Needed for
         `target_r` and for ``skill``.
@@ -467,20 +467,19 @@ def _need_boards(series: PlayedSeries, what: str) -> None:
 
 def _rule_finder(folder: str | Path | None) -> Callable[[str], RuleSet]:
     """Return a function that finds a rule by its name: in the folder, or in the catalogue."""
-    from gohr.rules.catalogue import available_rules, load_rule
-    from gohr.rules.parser import parse
+    from gohr.rules.catalogue import available_rules, resolve_rule
 
     if folder is not None and not Path(folder).is_dir():
         raise ScoreDataError(f"{folder}: expected a folder of rules; there is none")
 
     @cache
     def rule_of(name: str) -> RuleSet:
-        path = None if folder is None else Path(folder) / f"{name}.txt"
-        if path is not None and path.is_file():
-            return parse(read_text(path))
+        path = Path(folder or "") / f"{name}.txt"
+        if folder is not None and path.is_file():
+            return resolve_rule(path)
         if name in available_rules():
-            return load_rule(name)
-        where = "a folder of rules (--rules)" if path is None else str(path)
+            return resolve_rule(name)
+        where = "a folder of rules (--rules)" if folder is None else str(path)
         raise ScoreDataError(f"rule {name!r}: expected its text in {where}; found none")
 
     return rule_of

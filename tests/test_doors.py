@@ -95,7 +95,6 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon_board.web.request_log": "lines of any log record",
     "gohr.execution": "workers that are killed or hang, without a run around them",
     "gohr.experiments.attempts": "bytes and columns of any trial, drawn by Hypothesis",
-    "gohr.game.engine.boards": "the kernel, called from a compiled function",
     "gohr.game.jax.tables": "tables of conditions, entry by entry",
     "gohr.game.jax.transition": "an attempt of the kernel without the new board behind it",
     "gohr.learners.sb3": "what an algorithm is shown, where none is installed",

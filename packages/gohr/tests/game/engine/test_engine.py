@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from numba import njit
 
 from gohr.errors import RuleError
 from gohr.game import (
@@ -22,7 +21,6 @@ from gohr.game import (
     compile_rule,
     draw_boards,
 )
-from gohr.game.engine import boards as engine
 from gohr.game.outcomes import ACCEPTED, EPISODE_OVER, LEAVE, NEW_BOARD, RESET, STALEMATE, Autoreset
 from gohr.rules import RuleSet, available_rules, load_rule, parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
@@ -335,17 +333,9 @@ def test_a_deck_that_is_too_short_is_told() -> None:
         Boards.empty(rule, 2).advance(np.array([-1, -1]), deck, n_dealt=2)
 
 
-@pytest.mark.full
-def test_the_fast_call_is_found_among_what_other_callers_had_compiled() -> None:
-    rule = compile_rule(parse(COLOR_MATCH))
-    play = Boards.empty(rule, 1)
+def test_a_bound_step_makes_the_attempt_of_the_replies() -> None:
+    play = Boards.empty(parse(COLOR_MATCH), 1)
     deck = draw_boards(1, rng=np.random.default_rng(0))
-
-    @njit
-    def another_caller(program, state, seen, replies, deck):
-        return engine.step(program, state, seen, replies, deck, 0, 0, 0)
-
-    another_caller(rule.program, play.state, play.seen, play.replies, deck)
     call = play.bound_step(deck)
     play.replies[0, 0] = RESET
     call()

@@ -44,7 +44,7 @@ PRIOR_DF = 2.0
 #: Level of the test for effects that runs share over tasks.
 SHARED_LEVEL = 0.2
 #: Scores times resamples at most, for one metric of one algorithm; and the fewest resamples.
-MOST_DRAWS, LEAST_RESAMPLES = 20_000_000, 200
+MOST_DRAWS, LEAST_RESAMPLES = 4_000_000, 200
 
 
 @dataclass(frozen=True, slots=True)

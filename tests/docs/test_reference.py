@@ -166,7 +166,7 @@ def test_every_statistical_metric_and_method_is_documented():
 def test_families_tags_and_environments_are_documented():
     families = rows(section("gohr/game.md", "The catalogue"))
     assert {name: f"| `{name}` | {text} |" for name, text in FAMILIES.items()} == families
-    tags = rows(section("gohr/game.md", "Which tags there are"))
+    tags = rows(section("gohr/game.md", "Tags"))
     assert {name: f"| `{name}` | {text} |" for name, text in TAGS.items()} == tags
     ids = {name for name in gymnasium.registry if name.startswith("gohr/")}
     assert ids == set(rows(section("gohr/game.md", "The environments"))) & ids

@@ -34,25 +34,24 @@ _ENDS = ("verified", "refused", "error", "withdrawn")
 
 
 class Client:
-    """A leaderboard at an address, as a participant sees it.
+    """A participant's connection to a leaderboard.
 
-    Its methods need the server to run; its creation does not contact the server. A request is sent
-    again over the same connection while the server is busy, cannot be reached, or stops before the
-    end of its answer; the pause is that of ``Retry-After``, else 0.2 s, doubled each time up to
-    2 s. Proxies of the environment are not used and redirections not followed: a token must not go
-    elsewhere. Use one client in each thread.
+    The server is first contacted by a method. A request is repeated while the server is busy,
+    cannot be reached, or stops before the end of its answer, after the pause that ``Retry-After``
+    gives, or else 0.2 s, doubled each time up to 2 s. Proxies of the environment are not used and
+    redirections are not followed, since they would receive the token. Use one client per thread.
 
     Parameters
     ----------
     url : str
-        ``http://...`` or ``https://...``; the prefix of each path.
+        Address of the server, ``http://...`` or ``https://...``.
     token : str
         An API token with the scope ``submit``, sent as a bearer token unless empty.
     timeout_s : float
-        Most seconds for one try, from the first byte sent to the last received; a try that takes
-        longer is the last.
+        Maximum time of one attempt, from the first byte sent to the last received; after an
+        attempt that takes longer, the request is not repeated.
     patience_s : float
-        Most seconds between the first failure and the last try.
+        Maximum time between the first failure and the last attempt.
     insecure : bool
         Whether a token may be sent without encryption to another machine.
 
@@ -77,11 +76,11 @@ class Client:
         parts = urlsplit(url)
         if token and not insecure and parts.scheme == "http" and not _is_here(parts.hostname or ""):
             raise GnomonError(
-                f"{url}: expected https:// for another machine, found http://, over which anyone "
-                "on the way reads the token and changes the answers (--insecure permits it)"
+                f"{url}: expected https:// for another machine, found http://, over which others "
+                "can read the token and change the answers (--insecure permits it)"
             )
         if not token.isascii() or any(letter.isspace() for letter in token):
-            raise GnomonError(f"{url}: expected a token of ASCII without blanks, found others")
+            raise GnomonError(f"{url}: expected a token of ASCII characters without blanks")
         self.url = url.rstrip("/")
         self._prefix = parts.path.rstrip("/")
         self._headers = {"Accept": "application/json"}
@@ -299,8 +298,8 @@ def entry_of(packed: Packed) -> tuple[int, int]:
     match = re.fullmatch(r".+-entry-(\d{1,9})-attempt-(\d{1,9})", packed.config.name)
     if match is None:
         raise LeaderboardError(
-            f"the experiment is called {packed.config.name!r}, not as a server names what it "
-            "assigns; give --entry and --attempt"
+            f"expected an experiment assigned by a server, found the name {packed.config.name!r}; "
+            "give --entry and --attempt"
         )
     return int(match[1]), int(match[2])
 
@@ -375,7 +374,7 @@ def submit(
     attempt : int
         Number of the attempt of ``entry``.
     wait_s : float
-        Most seconds to wait for the verdict.
+        Maximum time to wait for the verdict.
     anyway : bool
         Send a run that the server will refuse; a refused run uses up an attempt.
 

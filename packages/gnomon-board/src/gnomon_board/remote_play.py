@@ -91,7 +91,7 @@ def play_remotely(
     learner_kinds(learner.kind)  # reject an unknown kind before the server makes an entry
     if is_shown_the_rule(learner.kind):
         raise LeaderboardError(
-            f"learner {learner.kind!r} must be shown the rule, and the server keeps it"
+            f"learner {learner.kind!r} must be shown the rule, which the server does not reveal"
         )
     entry = client.entry(plan.season, plan.entry)
     if again:

@@ -146,11 +146,11 @@ def _checked(values: Mapping[str, Any]) -> _SeasonFields:
         if fields.trials not in (None, 1):
             raise LeaderboardError(
                 f"field 'trials': expected 1 in a hidden season, found {fields.trials}; each rule "
-                "is dealt once, so that no memory of it helps: give rules_per_attempt in [hidden]"
+                "is dealt once; set the number of rules by rules_per_attempt in [hidden]"
             )
         if fields.rules:
             raise LeaderboardError(
-                "field 'rules': expected none in a hidden season, whose rules are in [hidden]"
+                "field 'rules': expected none in a hidden season; move them to [hidden]"
             )
     opens, closes = _utc(fields.opens), _utc(fields.closes)
     if opens is not None and closes is not None and closes <= opens:

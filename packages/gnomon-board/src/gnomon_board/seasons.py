@@ -76,9 +76,9 @@ def create_season(session: Session, plan: SeasonPlan) -> Season:
 
 
 def reveal_season(session: Session, season: Season, *, early: bool = False) -> Reveal:
-    """Publish the hidden rules and the salt; this ends play for the board.
+    """Publish the hidden rules and the salt of a season, and return them.
 
-    A season that is still open is closed only if ``early``.
+    An open season is refused unless ``early`` is true; it is then closed first.
     """
     if season.commitment is None:
         raise NotAllowed(f"season {season.name} has no hidden rules")
@@ -88,7 +88,7 @@ def reveal_season(session: Session, season: Season, *, early: bool = False) -> R
         if not (is_over or early):
             until = f" until {season.closes_at:%Y-%m-%d %H:%M} UTC" if season.closes_at else ""
             raise NotAllowed(
-                f"season {season.name} is open{until}; an early reveal closes it (--early)"
+                f"season {season.name} is open{until}; --early closes it and reveals its rules"
             )
         season.revealed_at = moment
         season.closes_at = min(season.closes_at or moment, moment)

@@ -77,7 +77,7 @@ def test_what_can_be_read_both_ways_is_refused_with_both_readings(command, logs)
         write_json(logs / name / "log.json", other, model=f"other {name}", n=40)
     said = command("gnomon", "compare", "both", "base", "new")
     assert said.status == 2
-    assert "./base ./new are the sources, --pair base new the algorithms" in said.err
+    assert "./base ./new for the sources, or --pair base new for the algorithms" in said.err
     assert len(records(command("gnomon", "compare", "both", "./base", "./new", "--json"))) == 6
     (pair,) = records(command("gnomon", "compare", "both", "--pair", "base", "new", "--json"))
     assert pair["n_items"] == 40

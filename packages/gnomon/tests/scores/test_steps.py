@@ -125,7 +125,7 @@ def test_many_scores_are_averaged():
     found, said = said_by(on_grid, table_of(**runs))
     steps, curves = found.curves("a", "t")
     assert steps.size == 100
-    assert "means of the scores in each interval; grid=100 sets another" in said[0]
+    assert "means of the scores in each interval; grid=100 sets the number" in said[0]
     # The mean of an even slope over an interval is its height in the middle.
     np.testing.assert_allclose(curves, np.tile(steps - 500, (2, 1)), atol=300)
 

@@ -159,7 +159,7 @@ def _read_long(rows: _Rows, runs: _Runs) -> None:
         if abs(accepted - right) > 1e-6 * max(1, moves) or not 0 <= accepted <= min(moves, pieces):
             raise row.error("move_acc", f"a fraction of {moves} moves with {pieces} pieces")
         if cleared and accepted < pieces:
-            raise row.error("move_acc", f"all {pieces} pieces to have been accepted")
+            raise row.error("move_acc", f"{pieces} accepted moves on a cleared board")
         run.errors.append(moves - accepted)
         run.cleared.append(cleared)
 
@@ -171,7 +171,7 @@ def _read_compact(rows: _Rows, runs: _Runs) -> None:
             row = Row.split(where, line[1:], _COMPACT_RUN)
             key = row.text("nickname"), row.text("rule_name"), row.integer("trial_id")
             if key in runs:
-                raise row.error("trial_id", f"another than in an earlier run of {key[0]}")
+                raise row.error("trial_id", f"a number that no earlier run of {key[0]} has")
             run = runs[key] = PlayedRun(*key)
             continue
         row = Row.split(where, line, _COMPACT)

@@ -186,7 +186,7 @@ def play(
     Raises
     ------
     ValueError
-        If the horizon is below 1, a piece is not of the palettes, or the policy's action is none of
+        If the horizon is below 1, a piece is not in the palettes, or the policy's action is none of
         the 144 attempts.
     TypeError
         If the boards are no such array, the policy is a class or lacks a method, or the rule is
@@ -435,7 +435,7 @@ def replay(
     Raises
     ------
     ValueError
-        If an action is none of the 144, or a piece is not of the palettes.
+        If an action is not from 0 to 143, or a piece is not in the palettes.
 
     Examples
     --------

@@ -113,8 +113,8 @@ def test_a_trial_that_was_damaged_is_played_again_and_said_so(command, tmp_path)
     for verb in ("score", "report"):
         said = command("gohr", verb, "out")
         assert (said.status, said.out) == (2, "")
-        assert said.err.startswith("gohr: out/run.sqlite: damaged: 1 row damaged, the first that")
-        assert said.err.endswith("; the same gohr run plays again what is lost\n")
+        assert said.err.startswith("gohr: out/run.sqlite: damaged: 1 row damaged, the first is")
+        assert said.err.endswith("; repeat the same gohr run to play the lost trials again\n")
     said = command("gohr", "run", "small.toml", "--out", "out")
     assert (said.status, said.out) == (
         0,
@@ -266,8 +266,8 @@ def test_what_cannot_be_written_is_named_as_it_was_asked_for(command, folder, tm
         (("gohr", "report", str(folder), "--out", "page"), "page/figures: File exists"),
         (
             ("gohr", "report", str(folder), "--out", "x.pdf"),
-            "x.pdf: expected a folder, or a name that ends in .html or .md; --also pdf writes each "
-            "figure as PDF too",
+            "x.pdf: expected a folder, or a name that ends in .html or .md; --also pdf also "
+            "writes each figure as PDF",
         ),
         (
             ("gohr", "score", str(folder), "--out", "tce.csv"),
@@ -326,7 +326,7 @@ BAD_INPUT = [
         "gnomon read .",
         ".: expected scores in a known format (arrays, board, dataset, evaluations, ",
     ),
-    ("", "gohr report none", "none: expected a run folder, there is none\n"),
+    ("", "gohr report none", "none: expected a run folder, found none\n"),
     ("", "gnomon report bad.csv", "bad.csv: expected a table with a header line, found none\n"),
     (
         SCORES.replace("1,2", "1,two"),

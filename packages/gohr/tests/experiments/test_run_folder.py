@@ -129,7 +129,7 @@ def test_a_folder_of_another_version_is_read_but_not_gone_on_with(folder):
     rewrite(folder, gnomon="0.0.1")
     assert len(Run.open(folder.path).trials()) == 8
     message = refused(folder.path)
-    assert message.startswith(": begun by gnomon 0.0.1, and this is ")
+    assert message.startswith(": begun by gnomon 0.0.1; this is ")
 
 
 def test_a_config_that_was_edited(folder):
@@ -139,7 +139,7 @@ def test_a_config_that_was_edited(folder):
         lambda config: config.pop("rules"),
     ):
         forge_experiment(folder, edit, hide=False)
-        assert refused(folder.path) == "/run.sqlite: not the experiment that the run began with"
+        assert refused(folder.path) == "/run.sqlite: the experiment was changed after the run began"
 
 
 def test_the_attempts_as_a_parquet_file(folder, tmp_path, monkeypatch):
@@ -176,7 +176,7 @@ def test_two_cannot_write_at_once(folder):
 
 
 def test_a_folder_is_begun_once(folder):
-    with pytest.raises(RunFolderError, match="a run folder already; open it, or choose another"):
+    with pytest.raises(RunFolderError, match="already a run folder; open it"):
         Run.create(folder.path, CONFIG)
 
 

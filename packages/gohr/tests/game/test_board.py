@@ -166,8 +166,8 @@ def test_a_spec_that_cannot_be_drawn_is_told(fields: dict, message: str) -> None
     ("pieces", "message"),
     [
         ([Piece(0, 1, "STAR", "RED"), Piece(1, 1, "STAR", "RED")], "several pieces in cell 1"),
-        ([Piece(0, 1, "MOON", "RED")], "piece 0 (RED MOON) is not of the palettes"),
-        ([Piece(0, 1, properties={"size": "2"})], "piece 0 (None None) is not of the palettes"),
+        ([Piece(0, 1, "MOON", "RED")], "piece 0 (RED MOON) is not in the palettes"),
+        ([Piece(0, 1, properties={"size": "2"})], "piece 0 (None None) is not in the palettes"),
     ],
 )
 def test_a_board_that_has_no_codes_is_told(pieces: list[Piece], message: str) -> None:

@@ -233,7 +233,7 @@ def test_a_plain_class_has_settings_too_and_an_instance_must_keep_them(folder):
         ("own_for_test:Half", "found a class without observe"),
         ("own_broken:X", "own_broken cannot be loaded: ZeroDivisionError"),
         ("own_odd:X", "setting 'layers': expected a bool, int, float, str or a Literal of words"),
-        ("own_odd:Y", "setting 'name': a config file means something else by this name"),
+        ("own_odd:Y", "setting 'name': this name has another meaning in config files"),
         ("own_odd:Z", "cannot be created: KeyError: 'z'"),
     ],
 )

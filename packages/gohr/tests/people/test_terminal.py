@@ -31,7 +31,7 @@ def test_boards_are_played_and_their_errors_printed(played):
     status, out, err = played(EVERY_CELL + "zz\nq\n", "anything-goes", "--seed", "1")
     assert (status, err.endswith("> ")) == (0, True)
     for part in (
-        *("board 1 of 20", "Yes, it goes there.", "There is no piece."),
+        *("board 1 of 20", "Yes, it goes there.", "There is no piece in this cell."),
         *("The board is over: cleared.", "board 2 of 20", "Expected column, row and bucket"),
     ):
         assert part in out

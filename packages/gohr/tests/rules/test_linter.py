@@ -26,7 +26,7 @@ ANY = "(*,*,*,*,*)"
         ("Order X=[1]\n()", 1, "warning", "order 'X' is not used", "remove it"),
         ("Order X=[1,y]\n(pos:X)", 1, "warning", "in the order 'X' is not a cell", "1 to 36"),
         ("Order X=[1]\nOrder X=[2]\n(pos:X)", 1, "warning", "defined again below", "another name"),
-        ("Order T=[1]\n(pos:T)", 1, "note", "hides the built-in order", "another name"),
+        ("Order T=[1]\n(pos:T)", 1, "note", "hides the built-in order", "rename it"),
         ("Order X=[1]\n(pos:X)", 1, "note", "does not list 35 of the 36 cells", "list them"),
         # variables
         ("(*,*,*,*,NEARBY)", 10, "warning", "'NEARBY' does not exist", "write 'Nearby'"),
@@ -44,8 +44,8 @@ ANY = "(*,*,*,*,*)"
         ('(*,["star",last.shape],*,*,1)', 5, "warning", "names are in capitals here", '"STAR"'),
         ("(bucket:this.color+1)", 9, "error", "arithmetic on it stops the game", "compare"),
         # clauses and conditions
-        ("(Bucket:1)", 2, "warning", "'Bucket' is no clause", "write 'bucket:'"),
-        ("(colour:red)", 2, "warning", "'colour' is no clause", "write 'color:'"),
+        ("(Bucket:1)", 2, "warning", "'Bucket' is not a clause", "write 'bucket:'"),
+        ("(colour:red)", 2, "warning", "'colour' is not a clause", "write 'color:'"),
         ("(siez:3)", 2, "warning", "no piece has the property 'siez'", "remove it, or give"),
         ("(color:red, seq:[1,2])", 13, "warning", "has the property 'seq'", "remove it"),
         ("(size:[3..1])", 7, "warning", "the range [3..1] is empty", "write [1..3]"),
@@ -66,8 +66,8 @@ ANY = "(*,*,*,*,*)"
         ("(*,*,*,*,4)", 10, "note", "and 4 means 0", "write 0"),
         ('(*,*,*,*,[1,"2"])', 13, "warning", '"2" is not a bucket', "without quotes"),
         # tags
-        ("# tags: memry, own\n()", 9, "note", "the tag 'memry' is not a known one", "'memory'"),
-        ("# tags: own, one-buckt\n()", 14, "note", "the tag 'one-buckt' is not", "'one-bucket'"),
+        ("# tags: memry, own\n()", 9, "note", "the tag 'memry' is unknown", "'memory'"),
+        ("# tags: own, one-buckt\n()", 14, "note", "the tag 'one-buckt' is", "'one-bucket'"),
         # counts and arithmetic
         ("(-1,*,*,*,0)", 2, "note", "the count -1 is negative, which means no limit", "write *"),
         ("(count: -3, bucket:0)", 9, "note", "the count -3 is negative", "leave the count out"),
@@ -88,7 +88,7 @@ ANY = "(*,*,*,*,*)"
         ),
         ("(code:!this)", 1, "warning", "since its code never has a value", "remove it"),
         ("(pos:[1,2],pos:3)", 1, "warning", "no cell is in all of its positions", "remove it"),
-        (f"0 {ANY}", 1, "warning", "the line never accepts anything", "another count"),
+        (f"0 {ANY}", 1, "warning", "the line never accepts anything", "change the count"),
         (f"(1,*,*,*,0)\n{ANY}\n()", 1, "warning", "rule line 3 is never reached", "line 2 a count"),
     ],
 )

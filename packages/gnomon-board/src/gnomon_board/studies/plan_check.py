@@ -157,14 +157,16 @@ def _look_findings(spec: BoardSpec, where: str) -> Iterator[PlanFinding]:
     ):
         for name in names:
             if name not in drawn:
-                message = f"no browser draws the {noun} {name}; known: {', '.join(drawn)}"
+                message = f"the page cannot draw the {noun} {name}; known: {', '.join(drawn)}"
                 yield PlanFinding("error", where, message)
 
 
 def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
     most = series.spec().pieces[1] * series.episodes
     if (series.mastery or 0) > most:
-        message = f"mastery needs {series.mastery} moves in a row, all boards have {most} pieces"
+        message = (
+            f"mastery needs {series.mastery} successes in a row; all boards have {most} pieces"
+        )
         yield PlanFinding("warning", where, message)
 
 

@@ -89,7 +89,7 @@ def test_what_was_changed_is_refused(games, tmp_path):
         gohr.run(run.config, run.path)
     assert gohr.verify(run).ok
     forge_experiment(run, lambda config: config.update(seed=9), hide=False)
-    with pytest.raises(RunFolderError, match="not the experiment that the run began with"):
+    with pytest.raises(RunFolderError, match="experiment was changed"):
         gohr.verify(run)
 
 

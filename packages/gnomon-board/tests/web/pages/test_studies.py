@@ -97,7 +97,7 @@ def test_only_an_admin_reads_studies_and_sees_the_warnings_of_the_plan(
         assert client.get(path, headers=bearer(token)).status_code == 403
         assert client.get(path, headers=bearer(admin_token)).status_code == 200
     page = client.get("/studies/1", headers=bearer(admin_token)).text
-    assert "mastery needs 500 moves in a row, all boards have 9 pieces" in page
+    assert "mastery needs 500 successes in a row; all boards have 9 pieces" in page
     assert client.get("/studies/2", headers=bearer(admin_token)).status_code == 404
 
 

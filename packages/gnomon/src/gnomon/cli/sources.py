@@ -1,7 +1,7 @@
 """Sources of scores on the command line, and the two algorithms that may follow them.
 
 A word is a source if it names one: a file, a folder or a data set that a reader recognises, or
-``NAME=PATH``. Two words behind the sources that name none are algorithms. Two words that may be
+``NAME=PATH``. Two words after the sources that name none are algorithms. Two words that may be
 either are refused, with both readings.
 """
 
@@ -130,8 +130,8 @@ def sources_and_pair(
     if len(names) != 2:
         raise ScoreDataError(
             f"expected two algorithms after the sources ({listed(sources, 3)}), or none; found "
-            f"{listed(names)}, not a file or folder of scores; --pair A B names algorithms that "
-            "have the names of files"
+            f"{listed(names)}, not a file or folder of scores; use --pair A B for algorithms that "
+            "are named like files"
         )
     return sources, (names[0], names[1])
 
@@ -147,9 +147,9 @@ def _expect_one_reading(words: Sequence[str], read: Callable[[Sequence[str]], Sc
         known = set(read(sources).algorithms)
     if {a, b} <= known:
         raise ScoreDataError(
-            f"{a} and {b}: expected sources or two algorithms, found names of both, files or "
-            f"folders here and algorithms of {listed(sources, 3)}; ./{a} ./{b} are the sources, "
-            f"--pair {a} {b} the algorithms"
+            f"{a} and {b} are ambiguous: expected sources or algorithms, found files or folders "
+            f"and algorithms of {listed(sources, 3)} with these names; write ./{a} ./{b} for the "
+            f"sources, or --pair {a} {b} for the algorithms"
         )
 
 

@@ -57,10 +57,10 @@ def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | A
         ax,
         name="predictions",
         title="Predicted against true",
-        caption="Each algorithm by a model whose tasks and weights were chosen without it. "
+        caption="Each algorithm is predicted by a model with tasks and weights chosen without it. "
         f"Vertical lines: {percent(_LEVEL)} prediction intervals; those of {n_outside} of "
-        f"{held.n_predicted} algorithms miss the diagonal, on which predictions are right "
-        "(diamonds).",
+        f"{held.n_predicted} algorithms (diamonds) miss the diagonal, on which predictions are "
+        "exact.",
         alt=f"{held.n_predicted} algorithms, predicted against true summary",
         rows=rows,
     )

@@ -1,4 +1,4 @@
-"""Kemeny's order: the least weight of pairs that stand the wrong way round, as an integer program.
+"""Kemeny's order, which has the least weight of misordered pairs, by an integer program.
 
 A variable for each pair is 1 if the first is above the second. Constraints that forbid cycles of
 three are added as they are violated (Groetschel, Juenger and Reinelt 1984); HiGHS solves it.
@@ -19,7 +19,7 @@ TIME_LIMIT_S = 600
 def kemeny_order(margins: npt.ArrayLike) -> tuple[int, ...]:
     """Return an order that disagrees with the pairwise margins as little as possible.
 
-    The disagreement is the sum of the margins of the pairs that stand the wrong way round. Several
+    The disagreement is the sum of the margins of the misordered pairs. Several
     orders may be equally good; one of them is returned, always the same.
 
     Parameters

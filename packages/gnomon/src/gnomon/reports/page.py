@@ -302,8 +302,8 @@ def try_place(out: str | os.PathLike[str]) -> None:
     if not alone and not place.is_dir() and place.suffix[1:].isalpha():  # and no version
         also = either("also=['pdf']", "--also pdf")
         raise GnomonError(
-            f"{place}: expected a folder, or a name that ends in .html or .md; {also} writes each "
-            "figure as PDF too"
+            f"{place}: expected a folder, or a name that ends in .html or .md; {also} also "
+            "writes each figure as PDF"
         )
     page = place if alone else place / "report.html"
     if page.is_dir():
@@ -327,5 +327,5 @@ def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
     for name in names:
         if (folder / name).exists():
             raise GnomonError(
-                f"{folder / name}: expected another folder, not to overwrite this file"
+                f"{folder / name} exists and is not part of a report; choose another folder"
             )

@@ -331,7 +331,7 @@ def on_grid(table: ScoreTable, grid: int | None = None) -> ScoreTable:
     if grid is None and every.size <= MOST_STEPS:
         parts = [_part(table, run, every, _interpolated(run, every)) for run in runs]
         how = "gaps between a run's scores interpolated"
-        note(f"runs do not share all their steps: {how}; {option(grid=100)} takes 100 others")
+        note(f"runs do not share all their steps: {how}; {option(grid=100)} uses 100 even steps")
     else:
         parts, how = _even(table, runs, grid)
     rows = Rows.joined(parts)
@@ -350,7 +350,7 @@ def _even(table: ScoreTable, runs: Sequence[CurveRun], grid: int | None) -> tupl
     fill = _averaged if is_dense else _interpolated
     how = "means of the scores in each interval" if is_dense else "linear interpolation"
     why = "runs do not share their steps: " if grid is None else ""
-    others = f"; {option(grid=100)} sets another"
+    others = f"; {option(grid=100)} sets the number of steps"
     span = f"{n} steps from {in_words(low)} to {in_words(high)}, by {how}"
     note(f"{why}curves on a grid of {span}{others if grid is None else ''}")
     parts = [_part(table, run, steps, fill(run, edges)) for run in runs]

@@ -456,10 +456,7 @@ def _item_plans(
 ) -> Iterator[ItemPlan]:
     """Yield plans of each pair for every number of items and of epochs."""
     if other := [metric for metric in metrics if metric != "mean"]:
-        raise ScoreDataError(
-            f"{other[0]}: items and epochs are planned for the mean only, whose noise of epochs "
-            "falls as one over their number"
-        )
+        raise ScoreDataError(f"{other[0]}: expected the metric mean to plan items and epochs")
     values = Items(scores)
     values.warn_of_missing(scores.algorithms)
     for a, b in pairs:

@@ -120,7 +120,7 @@ class ItemLooks(Comparisons):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """When one could have stopped."""
+        """The number of items after which the comparison could have stopped, by metric."""
         return tuple(
             f"{metric}: no difference is "
             + (f"rejected after {n:,}" if n else f"not rejected by {self[-1].n_items:,}")

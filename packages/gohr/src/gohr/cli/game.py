@@ -78,7 +78,7 @@ A hidden rule says which piece may go into which bucket, and when. Find it with 
 _ENDS = {0: "not cleared", 1: "cleared", 2: "stalemate"}
 _REPLIES = {
     0: "Yes, it goes there.",
-    3: "There is no piece.",
+    3: "There is no piece in this cell.",
     4: "No: this piece can be moved now, but not there.",
     7: "No: this piece cannot be moved now.",
 }

@@ -1,4 +1,4 @@
-"""The attempts of trials as bytes, as columns, and as the log that a leaderboard takes and gives.
+"""The attempts of trials as bytes, as columns, and as the log of a submission.
 
 A serialised trial is a header of four numbers, then raw little-endian columns one after another;
 the database of a run stores them compressed by zlib. A log is a ZIP archive with one member for

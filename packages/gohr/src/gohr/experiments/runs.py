@@ -111,7 +111,7 @@ class Run:
         """
         path = Path(path)
         if not path.is_dir():
-            instead = "found a file" if path.exists() else "there is none"
+            instead = "found a file" if path.exists() else "found none"
             raise RunFolderError(f"{path}: expected a run folder, {instead}")
         if not is_run_folder(path):
             raise RunFolderError(f"{path}: not a run folder ({RUN_FILE} is missing)")
@@ -127,7 +127,7 @@ class Run:
             config = ExperimentConfig.of_run(experiment["config"])
             if config.hash == experiment["config_hash"]:
                 return cls(path, config, version, str(experiment["software"]))
-        raise RunFolderError(f"{store.path}: not the experiment that the run began with")
+        raise RunFolderError(f"{store.path}: the experiment was changed after the run began")
 
     @classmethod
     def begin(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> Run:
@@ -157,7 +157,7 @@ class Run:
             )
         if run.version != __version__:
             raise RunFolderError(
-                f"{path}: begun by gnomon {run.version}, and this is {__version__}; "
+                f"{path}: begun by gnomon {run.version}; this is {__version__}; "
                 "finish it with that version, or choose another folder"
             )
         # The limit of time may have changed: it decides no attempt.
@@ -262,10 +262,10 @@ class Run:
         if damaged:
             learner, rule, number = self.trial_at(min(damaged))
             name = f"{number} of {learner} on {rule}"
-            first = f"the first that of trial {name}"
+            first = f"the first is trial {name}"
             what.insert(0, f"{counted(len(damaged), 'row')} damaged, {first}")
         found = " and ".join(what) or "the number of rows cannot be read"
-        return f"damaged: {found}; the same gohr run plays again what is lost"
+        return f"damaged: {found}; repeat the same gohr run to play the lost trials again"
 
     def log(self, trial: TrialRecord) -> TrialLog:
         """Return every attempt of a trial that is done.
@@ -395,7 +395,7 @@ def _check_free(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise RunFolderError(f"{path}: expected a folder, found a file")
     if is_run_folder(path):
-        raise RunFolderError(f"{path}: a run folder already; open it, or choose another")
+        raise RunFolderError(f"{path}: already a run folder; open it, or choose another folder")
     if path.is_dir() and any(not x.name.startswith(f".{RUN_FILE}.") for x in path.iterdir()):
         raise RunFolderError(f"{path}: not a run folder ({RUN_FILE} is missing), and not empty")
 

@@ -1,6 +1,6 @@
-"""A trial of an experiment: what determines it, and how it is played and encoded.
+"""A trial of an experiment: its key, its seeds, and how it is played.
 
-Any process can play it; the process that runs the experiment writes the result.
+A trial can be played in any process; the process of the run writes its result.
 """
 
 from __future__ import annotations

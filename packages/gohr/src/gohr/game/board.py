@@ -153,12 +153,12 @@ class BoardSpec:
         Raises
         ------
         ValueError
-            If it is not of the palettes.
+            If its shape or colour is not in the palettes.
         """
         shape, color = piece.shape, piece.color
         if shape not in self.shape_palette or color not in self.color_palette:
             look = f"{piece.color} {piece.shape}"
-            raise ValueError(f"board: piece {piece.id} ({look}) is not of the palettes")
+            raise ValueError(f"board: piece {piece.id} ({look}) is not in the palettes")
         index = self.shape_palette.index(shape) * len(self.color_palette)
         return 1 + index + self.color_palette.index(color)
 

@@ -117,7 +117,7 @@ def _drawn_rule(number: int, config: HiddenRulesConfig) -> tuple[str, RuleEntry]
             rule = RuleEntry(f"{family}#{number}", draw_rule(template, rng=rng).text)
             if _split_of(rule) == config.split:
                 return rung, rule
-    raise GnomonError(f"expected families with rules for {config.split!r}, found none")
+    raise GnomonError(f"expected families with rules of the split {config.split!r}, found none")
 
 
 def _split_of(rule: RuleEntry) -> Split:

@@ -180,7 +180,7 @@ def _field(parameter: inspect.Parameter, hint: Any, meaning: str) -> LearnerFiel
         expected = "expected a bool, int, float, str or a Literal of words"
         raise ConfigError(f"setting {name!r}: {expected}; found {shown}")
     if name in _RESERVED:
-        raise ConfigError(f"setting {name!r}: a config file means something else by this name")
+        raise ConfigError(f"setting {name!r}: this name has another meaning in config files")
     return LearnerField(name, found, default, choices, within, meaning)
 
 

@@ -141,7 +141,7 @@ class Game:
     board : BoardSpec
         How boards are drawn.
     terms : SeriesTerms
-        Boards, information and points of the series; by default as in a game outside of studies.
+        Boards, information and points of the series; the defaults give no points.
 
     Examples
     --------

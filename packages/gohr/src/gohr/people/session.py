@@ -355,7 +355,7 @@ class PlaySession:
         Raises
         ------
         ValueError
-            A piece is not of the palettes.
+            A piece is not in the palettes.
         """
         n, log = self.n_played, self._trial.log(in_play=True)
         boards = log.boards[:n]

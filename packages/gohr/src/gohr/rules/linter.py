@@ -239,7 +239,7 @@ def _misspelt_tags(text: str) -> Iterator[Finding]:
             tag, column = found[0].strip(), cast("re.Match[str]", head).end() + found.start() + 1
             meant = _near(tag, TAGS)
             if meant and tag not in TAGS:
-                message, remedy = f"the tag '{tag}' is not a known one", f"write '{meant}' if that"
+                message, remedy = f"the tag '{tag}' is unknown", f"write '{meant}' if that"
                 yield Finding(number, column, "note", message, f"{remedy} is meant")
 
 
@@ -268,7 +268,7 @@ def _order_findings(rule_set: RuleSet) -> Iterator[Finding]:
             yield _warning(order, message, "list numbers from 1 to 36, and lists of them")
         if order.name in BUILT_IN_ORDERS:
             message = f"'{order.name}' hides the built-in order of this name"
-            yield _note(order, message, "give it another name if that one is meant")
+            yield _note(order, message, "rename it to use the built-in order")
         if missing := set(_CELLS).difference(*order.ranks):
             message = f"{name} does not list {len(missing)} of the 36 cells, which come last, "
             yield _note(order, f"{message}all at once", "list them if their order matters")
@@ -333,7 +333,7 @@ def _remedy_for_variable(key: str, node: Name) -> str:
     first, *rest = node.parts
     meant = _near(first, VARIABLES) or _OTHER_VARIABLES.get(first.lower())
     if node.parts == ("q",):
-        return "name what is shared, as in q.color or q.bucket"
+        return "name the shared property, as in q.color or q.bucket"
     if first in ("p", "pc", "ps", "Nearby", "Remotest") and rest:
         return f"'{first}' is a bucket and has no such fields; write last.{rest[-1]}"
     if meant and meant != first:
@@ -427,7 +427,7 @@ def _property_findings(clause: Property) -> Iterator[Finding]:
     """Find clauses whose keys are misspelt, or properties of no piece of shape and colour."""
     meant = _near(clause.key, CLAUSES) or _OTHER_WORDS.get(clause.key.lower())
     if meant:
-        message = f"'{clause.key}' is no clause of the language, but a property that pieces of "
+        message = f"'{clause.key}' is not a clause of the language but a property, which pieces of "
         remedy = f"write '{meant}:' (the case matters)"
         yield _warning(clause, f"{message}shape and colour do not have", remedy)
     else:
@@ -483,7 +483,7 @@ def _line_findings(rule_set: RuleSet) -> Iterator[Finding]:
     for line in rule_set.lines:
         if line.count == 0:
             message = "the line never accepts anything, since its count is 0"
-            yield _warning(line, message, "remove it, or give it another count")
+            yield _warning(line, message, "remove it, or change the count")
         seen: set[Atom] = set()
         for atom in line.atoms:
             if atom.count is None and atom in seen:

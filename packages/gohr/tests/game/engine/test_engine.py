@@ -221,7 +221,7 @@ def test_replays_all_recorded_episodes(name: str) -> None:
     for record in episodes:
         replay(record, skipped)
     # What is left to the reference: pieces that are images, and rules that fail in play.
-    image = re.compile(r"board: piece \d+ \(None None\) is not of the palettes|.*arithmetic needs")
+    image = re.compile(r"board: piece \d+ \(None None\) is not in the palettes|.*arithmetic needs")
     assert all(image.match(reason) for reason in skipped)
 
 

@@ -1,8 +1,8 @@
-"""Results of benchmarks of code and of judges: one model a file, a verdict for each item; votes.
+"""Results of code benchmarks and of judges, one file per model, and votes.
 
 These are reports of SWE-bench, results of EvalPlus, evaluations of LiveCodeBench, details of
 OpenCompass, judgments of MT-bench, samples of Every Eval Ever, votes of arenas, and games of
-Arena-Hard. A file of one model is named for it, unless its records name it.
+Arena-Hard. The name of a model is in the records, or else that of the file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _read_board(source: Source, wanted: ReadRequest) -> ScoreTable:
     of_model: dict[str, list[Sample]] = {}
     with told_by(path, "a board"):
         if format is None:
-            raise ValueError("records of none of these formats")
+            raise ValueError("none of the known formats")
         name, samples = format
         for model, sample in samples(source.content(), source.stem):
             of_model.setdefault(model, []).append(sample)
@@ -151,7 +151,7 @@ def _every_eval(records: Any, stem: str) -> _Samples:
 BOARD = Reader(
     "board",
     "results of SWE-bench, EvalPlus, LiveCodeBench, OpenCompass, MT-bench or Every Eval Ever: JSON "
-    "or lines, as they are",
+    "or JSON lines",
     recognises=lambda source: _format_of(source.json) is not None,
     read=_read_board,
     takes=frozenset({"metric", "where"}),
@@ -199,8 +199,8 @@ def _read_votes(source: Source, wanted: ReadRequest) -> ScoreTable:
         for model, other, score in ((a, b, share), (b, a, 1.0 - share))
     ])  # fmt: skip
     note(
-        f"{origin.name}: each vote is an item with the scores 1 and 0, a tie 0.5 each; models meet "
-        "different opponents, so compare the two of a pair, or rank by Bradley-Terry"
+        f"{origin.name}: each vote is an item with the scores 1 and 0, or 0.5 each for a tie; "
+        "models meet different opponents, so compare two models, or rank by Bradley-Terry"
     )
     tidy = tidy_rows(rows, Origin(origin.file), {})
     return ScoreTable(tidy, "win", None, True, origin.provenance("votes"), units="items")

@@ -378,7 +378,7 @@ def json_of(data: bytes, name: str) -> Any:
 
 
 def _no_json(error: ValueError | RecursionError, name: str) -> ScoreDataError:
-    """Return the error about what is no JSON, or is not there to its end."""
+    """Return the error about JSON that is invalid or cut off."""
     reason = str(error)
     if isinstance(error, json.JSONDecodeError):
         is_cut = error.pos >= len(error.doc) or error.msg.startswith("Unterminated")

@@ -124,7 +124,7 @@ def read_summaries(
         own = cells.setdefault(f"{algorithm} {apart}" if keep_apart else str(algorithm), {})
         if str(task) in own:
             message = "expected one row for each algorithm and task, found a second of "
-            message += f"{algorithm} on {task}; select rows by a column, or keep it apart"
+            message += f"{algorithm} on {task}; select rows by a column, or set keep_apart"
             raise origin.error_at([at], "task", message)
         own[str(task)] = cell
     tasks = list(dict.fromkeys(task for own in cells.values() for task in own))

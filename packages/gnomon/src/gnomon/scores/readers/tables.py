@@ -410,8 +410,8 @@ def _rows_of(content: Mapping[str, Any], stem: str, *, is_alone: bool) -> Rows:
     for algorithm, of_task in content.items():
         if not _are_runs(of_task):
             raise ScoreDataError(
-                "expected arrays (runs, tasks) by algorithm, lists of runs by task, or those by "
-                f"algorithm; found neither for {algorithm}"
+                "expected for each algorithm an array (runs, tasks) or a list of runs per task; "
+                f"found neither for {algorithm}"
             )
     return rows_of_records(
         {"algorithm": algorithm, "task": task, "run": run, "score": score}
@@ -474,8 +474,8 @@ def _are_files_of_arrays(source: Source) -> bool:
 
 ARRAYS = Reader(
     "arrays",
-    "arrays or lists of runs as rliable has them: .npz, .npy, .json, or a folder of one algorithm "
-    "a file",
+    "arrays or lists of runs in rliable's layout: .npz, .npy, .json, or a folder with one file "
+    "per algorithm",
     recognises=_are_files_of_arrays,
     read=_read_arrays,
     takes=frozenset({"metric"}),

@@ -266,10 +266,11 @@ def _position(where: PositionField, orders: list[int]) -> list[int]:
 
 
 def _instructions(program: Program, places: list[int]) -> list[int]:
-    """Lay out the number of instructions, of those that look at no piece here, and five each.
+    """Return a program as numbers: a header of three, then five per instruction.
 
-    The third number is whether the result depends on the bucket. The instructions that look at no
-    piece on the board come first: they are run once for all of them.
+    The header has the number of instructions, the number of those that do not depend on a piece on
+    the board, and whether the result depends on the bucket. The former come first and run once for
+    all pieces.
     """
     by_piece: list[bool] = []
     for kind, a, b, _, _ in program.instructions:

@@ -9,9 +9,9 @@ import gohr
 
 def main() -> None:
     """Let every learner without extras play, verify the run, and step the environments."""
-    config = gohr.ExperimentConfig(
-        "kernels", ["color-match", "clockwise"], ["all", "rule_player"], trials=1, episodes=2
-    )
+    learners = ["uniform", "frugal", "rule_player", "ideal", "tabular_q", "linear_dqn", "reinforce"]
+    rules = ["color-match", "clockwise"]
+    config = gohr.ExperimentConfig("kernels", rules, learners, trials=1, episodes=2)
     with tempfile.TemporaryDirectory() as folder:
         gohr.run(config, f"{folder}/run")
         gohr.verify(f"{folder}/run")

@@ -79,8 +79,8 @@ gohr rules show bad.txt
 gohr rules check clockwise color-match
 gohr rules check stuck.txt --states 200
 gohr rules check bad.txt
-gohr rules generate
-gohr rules generate cycle-of-two --out family
+gohr rules draw
+gohr rules draw cycle-of-two --out family
 gohr run small.toml --out run
 gohr run small.toml --out run --dry-run
 gohr run small.toml --out run
@@ -149,7 +149,7 @@ TEXT = """
 gohr rules list --family sequence
 gohr rules show clockwise
 gohr rules check stuck.txt --states 200
-gohr rules generate
+gohr rules draw
 gohr run small.toml --out run
 gohr status run
 gohr score run

@@ -2,13 +2,14 @@
 
 A player removes pieces from a board by moving them to one of four buckets; a hidden rule decides
 which moves are accepted. The names below are loaded when they are first used. The packages
-`rules`, `game`, `learners`, `experiments`, `people` (who play in a study or a terminal) and
+`rules`, `game`, `learners`, `experiments`, `people` (who play in a study) and
 `induction` (what players conclude) have the parts for those who build their own, `errors` what can
 go wrong.
 
 Rules
-    `parse` reads a rule text, `load_rule` loads one that comes with the package and
-    `available_rules` lists these.
+    `parse` reads a rule text as a `RuleSet`, `load_rule` loads one that comes with the package and
+    `available_rules` lists these. `explain` puts a rule into words, `check` finds mistakes,
+    `equivalent` compares two rules and `draw_rules` makes all rules of a template.
 The game
     `Board`, `BoardSpec` and `draw_boards` make boards; `compile_rule` prepares a rule for the
     engine; `HiddenRulesEnv` and `HiddenRulesVectorEnv` are Gymnasium environments, registered as

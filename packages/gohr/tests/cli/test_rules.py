@@ -1,10 +1,11 @@
-"""``gohr rules``: list, show, check, generate."""
+"""``gohr rules``: list, show, check, draw, equivalent."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -156,20 +157,20 @@ def test_a_file_that_may_not_be_read(command, tmp_path):
 
 
 def test_generate_without_a_template_lists_them(command):
-    templates = results(command("gohr", "rules", "generate", "--json"))
+    templates = results(command("gohr", "rules", "draw", "--json"))
     assert [each["template"] for each in templates] == list(available_templates())
     assert (templates[-1]["template"], templates[-1]["rules"]) == ("step", 12)
-    assert "cycle-of-two" in command("gohr", "rules", "generate").out
-    assert command("gohr", "rules", "generate", "--out", "x").status == 2
+    assert "cycle-of-two" in command("gohr", "rules", "draw").out
+    assert command("gohr", "rules", "draw", "--out", "x").status == 2
 
 
 def test_generate_prints_or_writes_the_rules(command, tmp_path):
-    said = command("gohr", "rules", "generate", "step")
+    said = command("gohr", "rules", "draw", "step")
     assert said.out.startswith("## p-plus-0\n# title: p plus 0\n")
-    rules = results(command("gohr", "rules", "generate", "step", "--json"))
+    rules = results(command("gohr", "rules", "draw", "step", "--json"))
     assert list(rules[0]) == ["name", "text", "values"]
 
-    said = command("gohr", "rules", "generate", "step", "--out", "new/family")
+    said = command("gohr", "rules", "draw", "step", "--out", "new/family")
     assert said == (0, "12 rules written to new/family\n", "")
     files = sorted((tmp_path / "new" / "family").iterdir())
     assert [(f.stem, f.read_text()) for f in files] == sorted((r["name"], r["text"]) for r in rules)
@@ -178,7 +179,7 @@ def test_generate_prints_or_writes_the_rules(command, tmp_path):
 
 def test_generate_replaces_nothing(command, tmp_path):
     (tmp_path / "family").mkdir()
-    said = command("gohr", "rules", "generate", "step", "--out", "family")
+    said = command("gohr", "rules", "draw", "step", "--out", "family")
     assert said == (2, "", "gohr: family: expected a new folder, found an existing one\n")
     assert not list((tmp_path / "family").iterdir())
 
@@ -195,7 +196,7 @@ BAD_TEMPLATES = [
 @pytest.mark.parametrize(("text", "message"), BAD_TEMPLATES)
 def test_bad_templates_write_nothing(command, tmp_path, text, message):
     (tmp_path / "bad.txt").write_text(text)
-    said = command("gohr", "rules", "generate", "bad.txt", "--out", "family")
+    said = command("gohr", "rules", "draw", "bad.txt", "--out", "family")
     assert (said.status, said.out) == (2, "")
     assert said.err.startswith(f"gohr: {message}")
     assert not (tmp_path / "family").exists()
@@ -204,7 +205,7 @@ def test_bad_templates_write_nothing(command, tmp_path, text, message):
 @pytest.mark.parametrize("name", ["--out=file.txt", "--out=file.txt/below"])
 def test_a_file_is_no_folder_to_write_to(command, tmp_path, name):
     (tmp_path / "file.txt").write_text("mine")
-    said = command("gohr", "rules", "generate", "step", name)
+    said = command("gohr", "rules", "draw", "step", name)
     assert (said.status, said.out) == (2, "")
     assert said.err.startswith("gohr: file.txt")
     assert len(said.err.splitlines()) == 1
@@ -212,3 +213,15 @@ def test_a_file_is_no_folder_to_write_to(command, tmp_path, name):
 
 def test_every_rule_of_the_catalogue_checks_well_in_its_text(command):
     assert command("gohr", "rules", "check", "--no-stalemate", *available_rules()).status == 0
+
+
+def test_equivalent_compares_two_rules(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.txt").write_text(load_rule_text("clockwise").replace(", ", ","))
+    said = command("gohr", "rules", "equivalent", "clockwise", "mine.txt")
+    assert (said.status, said.out) == (0, "equivalent: their tables are identical\n")
+    said = command("gohr", "rules", "equivalent", "clockwise", "color-match", "--json")
+    assert said.status == 1
+    (found,) = json.loads(said.out)["results"]
+    assert (found["equivalent"], found["exact"]) == (False, True)
+    assert command("gohr", "rules", "equivalent", "clockwise", "nowhere").status == 2

@@ -3,7 +3,7 @@ import pytest
 
 from gohr.game import BoardSpec, compile_rule
 from gohr.learners import Ideal
-from gohr.rules import available_rules, available_templates, generate, load_template, parse
+from gohr.rules import available_rules, available_templates, draw_rules, load_template, parse
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_what_the_templates_make_is_among_them(space, template):
     # By what they do: the text of a rule can be written in several ways.
     bounds = zip(space.starts[:-1], space.starts[1:], strict=True)
     known = {space.programs[a:b].tobytes() for a, b in bounds}
-    for rule in generate(load_template(template), name=template):
+    for rule in draw_rules(load_template(template), name=template):
         program = compile_rule(parse(rule.text)).program
         assert program.tobytes() in known, rule.text
 

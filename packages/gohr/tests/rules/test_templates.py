@@ -8,7 +8,7 @@ from gohr.rules import (
     FAMILIES,
     TAGS,
     available_templates,
-    generate,
+    draw_rules,
     info_of,
     lint,
     load_template,
@@ -24,7 +24,7 @@ TEMPLATE = """# name: {s}-{n}
 
 
 def test_all_gaps_are_filled_in_all_ways_the_last_one_fastest() -> None:
-    rules = list(generate(TEMPLATE))
+    rules = list(draw_rules(TEMPLATE))
     assert [rule.name for rule in rules] == [
         "star-1",
         "star-2",
@@ -38,17 +38,17 @@ def test_all_gaps_are_filled_in_all_ways_the_last_one_fastest() -> None:
 
 
 def test_rules_without_a_name_are_numbered() -> None:
-    rules = generate("# vary b: buckets\n(*,*,*,*,{b})", name="mine")
+    rules = draw_rules("# vary b: buckets\n(*,*,*,*,{b})", name="mine")
     assert [rule.name for rule in rules] == ["mine-1", "mine-2", "mine-3", "mine-4"]
 
 
 def test_distinct_gaps_never_have_the_same_value() -> None:
     text = "# vary a: colors\n# vary b: colors\n# distinct: a, b\n(*,*,[{a},{b}],*,0)"
-    assert len(list(generate(text))) == 12
+    assert len(list(draw_rules(text))) == 12
 
 
 def test_a_template_without_gaps_is_one_rule() -> None:
-    assert [rule.text for rule in generate("(*,*,*,*,0)")] == ["(*,*,*,*,0)"]
+    assert [rule.text for rule in draw_rules("(*,*,*,*,0)")] == ["(*,*,*,*,0)"]
 
 
 @pytest.mark.parametrize(
@@ -66,17 +66,17 @@ def test_a_template_without_gaps_is_one_rule() -> None:
 )
 def test_messages(text: str, message: str) -> None:
     with pytest.raises(GnomonError, match=message.replace("|", r"\|")):
-        list(generate(text))
+        list(draw_rules(text))
 
 
 def test_a_text_that_does_not_parse_is_named() -> None:
     with pytest.raises(RuleSyntaxError, match="bad-1, line 1, column 1: expected five fields"):
-        list(generate("# vary b: buckets\n(*,*,*,{b})", name="bad"))
+        list(draw_rules("# vary b: buckets\n(*,*,*,{b})", name="bad"))
 
 
 @pytest.mark.parametrize("name", available_templates())
 def test_templates_of_the_library(name: str) -> None:
-    rules = list(generate(load_template(name)))
+    rules = list(draw_rules(load_template(name)))
     assert len(rules) >= 10
     for rule in rules:
         rule_set = parse(rule.text)

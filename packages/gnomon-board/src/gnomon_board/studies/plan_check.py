@@ -16,7 +16,7 @@ from gnomon_board.studies.languages import COLOR_CODES, DRAWN_SHAPES
 from gnomon_board.studies.plan import StudyPlan
 from gohr import Board, BoardSpec, available_rules, parse
 from gohr.errors import RuleSyntaxError
-from gohr.game import check_rule, random_way
+from gohr.game import check, random_way
 from gohr.people import SeriesPlan
 from gohr.rules import info_of
 
@@ -100,7 +100,7 @@ def _rule_findings(
     shapes = tuple(dict.fromkeys(name for spec in specs for name in spec.shape_palette))
     colors = tuple(dict.fromkeys(name for spec in specs for name in spec.color_palette))
     severities: dict[str, Literal["error", "warning"]] = {"error": "error", "warning": "warning"}
-    for finding in check_rule(name, text, max_states=0, shapes=shapes, colors=colors).findings:
+    for finding in check(text, max_states=0, shapes=shapes, colors=colors).findings:
         place = f"{where}, line {finding.line}" if finding.line else where
         yield PlanFinding(severities.get(finding.severity, "note"), place, finding.message)
 

@@ -23,7 +23,7 @@ _STATES = 1000
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="List, show, check and generate hidden rules.",
+    help="List, show, check, draw and compare hidden rules.",
 )
 
 
@@ -85,7 +85,7 @@ def check(
     Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
     something cannot be read.
     """
-    from gohr.game.rule_check import check_rule
+    from gohr.game.rule_check import check as checked_rule
     from gohr.rules.catalogue import read_rule_text
 
     status = 0
@@ -97,37 +97,58 @@ def check(
                 status = 2
                 answer.warn(str(error))
                 continue
-            checked = check_rule(file, text, max_states=states if stalemate else 0)
+            checked = checked_rule(text, name=file, max_states=states if stalemate else 0)
             status = max(status, 0 if checked.passes else 1)
             answer.results(checked.records())
             answer.say(str(checked))
     raise typer.Exit(status)
 
 
-@app.command("generate")
-def generate_rules(
+@app.command("draw")
+def draw(
     template: Annotated[
         str | None, typer.Argument(help="A template of the library, or a file.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The new folder to write the rules to.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Generate rules from a template; without one, list the templates."""
-    from gohr.rules.templates import generate, load_template, template_records, write_rules
+    """Draw all rules of a template; without one, list the templates."""
+    from gohr.rules.templates import draw_rules, load_template, template_records, write_rules
 
-    with answering("rules generate", as_json=as_json) as answer:
+    with answering("rules draw", as_json=as_json) as answer:
         if template is None:
             if out is not None:
                 raise typer.BadParameter("expected a template before it", param_hint="--out")
             answer.records(template_records())
             return
-        family = list(generate(load_template(template), name=Path(template).stem))
+        family = list(draw_rules(load_template(template), name=Path(template).stem))
         answer.results([asdict(rule) for rule in family])
         if out is None:
             answer.say("\n\n".join(f"## {rule.name}\n{rule.text.strip()}" for rule in family))
         else:
             write_rules(family, out)
             answer.say(f"{counted(len(family), 'rule')} written to {out}")
+
+
+@app.command()
+def equivalent(
+    a: Annotated[str, typer.Argument(help="A rule of the catalogue, or a file.")],
+    b: Annotated[str, typer.Argument(help="Another one.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Decide whether two rules accept the same attempts on all boards.
+
+    Exit status: 0 if they do or no difference was found, 1 if a board shows a difference.
+    """
+    from gohr.game.equivalence import equivalent
+    from gohr.rules.catalogue import resolve_rule
+
+    with answering("rules equivalent", as_json=as_json) as answer:
+        found = equivalent(resolve_rule(a), resolve_rule(b))
+        record = asdict(found) | {"board": None if found.board is None else str(found.board)}
+        answer.results([{"a": a, "b": b, **record}])
+        answer.say(str(found))
+    raise typer.Exit(0 if found else 1)
 
 
 def printable(text: str) -> str:

@@ -9,7 +9,7 @@ time, and shares no code with the engine.
 :class:`HiddenRulesEnv` is the game as a Gymnasium environment and :class:`HiddenRulesVectorEnv`
 plays many boards in one call; :class:`LastSuccess` and :class:`HistoryStack` determine how
 much of the history a learner sees. :func:`find_stalemate` searches for a board on
-which a rule gets stuck, :func:`check_rule` reports all problems of a rule text, and
+which a rule gets stuck, :func:`check` reports all problems of a rule text, and
 :func:`equivalent` decides whether two rules accept the same attempts.
 
 Inside: :mod:`gohr.game.engine`, the tables and the batched transition. :class:`SeededBoards` draws

@@ -14,7 +14,7 @@ from .env import HiddenRulesEnv as HiddenRulesEnv
 from .equivalence import equivalent as equivalent
 from .instructions import INSTRUCTIONS as INSTRUCTIONS
 from .reference import ReferenceGame as ReferenceGame
-from .rule_check import check_rule as check_rule
+from .rule_check import check as check
 from .seeded_boards import SeededBoards as SeededBoards
 from .stalemate import find_stalemate as find_stalemate
 from .stalemate import random_way as random_way
@@ -38,7 +38,7 @@ __all__ = [
     "Piece",
     "ReferenceGame",
     "SeededBoards",
-    "check_rule",
+    "check",
     "compile_rule",
     "draw_boards",
     "equivalent",

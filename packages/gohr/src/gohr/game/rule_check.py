@@ -45,7 +45,7 @@ class CheckedRule:
 
     Examples
     --------
-    >>> found = check_rule("mine.txt", "(*, *, *, *, Nearby)", max_states=0)
+    >>> found = check("(*, *, *, *, Nearby)", max_states=0)
     >>> found.n_lines, found.findings
     (1, ())
     """
@@ -97,29 +97,48 @@ class CheckedRule:
         return f"{self.file}, {finding}\n{excerpt(source, finding.column)}"
 
 
-def check_rule(
-    file: str,
+def check(
     text: str,
     *,
-    max_states: int,
+    name: str = "rule",
+    max_states: int = 1_000,
     shapes: Sequence[str] = SHAPES,
     colors: Sequence[str] = COLORS,
 ) -> CheckedRule:
-    """Check a text: what it means, whether the engine can play it, and where it gets stuck.
+    """Check a rule: find likely mistakes, and a small board on which it gets stuck.
 
-    Boards are searched unless `max_states` is 0.
+    The text is parsed, searched for likely mistakes (:func:`gohr.rules.lint`) and compiled; then
+    boards of few pieces are searched for a stalemate.
+
+    Parameters
+    ----------
+    text : str
+        The text of the rule.
+    name : str
+        The file or rule that findings name.
+    max_states : int
+        States of play to search for a stalemate; 0 for no search.
+    shapes, colors : sequence of str
+        The palettes of the pieces.
+
+    Returns
+    -------
+    CheckedRule
+        ``findings``, each with severity, line, column, message and remedy; ``passes`` if none is an
+        error or a warning; ``search`` of the stalemate.
 
     Examples
     --------
-    >>> found = check_rule("mine.txt", "(*, *, red, *, 0)", max_states=10_000)
-    >>> found.search.board is not None
-    True
+    >>> import gohr
+    >>> found = gohr.check("(*, *, red, *, 0)", max_states=10_000)
+    >>> found.passes, len(found.search.board.pieces)
+    (False, 1)
     """
     findings = lint(text, shapes=shapes, colors=colors)
     try:
         rule_set = parse(text)
     except RuleSyntaxError:
-        return CheckedRule(file, text, findings)
+        return CheckedRule(name, text, findings)
     n_lines = len(rule_set.lines)
     playable = all(finding.severity != "error" for finding in findings)
     if playable:
@@ -127,16 +146,16 @@ def check_rule(
             compile_rule(rule_set, BoardSpec(1, 0, 0, shapes, colors))
         except RuleError as error:
             found = Finding(error.line or 1, error.column or 1, "error", error.message, "")
-            return CheckedRule(file, text, (*findings, found), n_lines)
+            return CheckedRule(name, text, (*findings, found), n_lines)
     # The search uses pieces of shape and colour alone; a rule on others would always be stuck.
     if not max_states or not playable:
-        return CheckedRule(file, text, findings, n_lines)
+        return CheckedRule(name, text, findings, n_lines)
     if _asks_for_properties(rule_set):
-        return CheckedRule(file, text, findings, n_lines, not_searched=_PROPERTIES)
+        return CheckedRule(name, text, findings, n_lines, not_searched=_PROPERTIES)
     from gohr.game.stalemate import find_stalemate
 
     search = find_stalemate(rule_set, max_states=max_states)
-    return CheckedRule(file, text, (*findings, *_stuck(rule_set, search)), n_lines, search)
+    return CheckedRule(name, text, (*findings, *_stuck(rule_set, search)), n_lines, search)
 
 
 def _asks_for_properties(rule_set: RuleSet) -> bool:

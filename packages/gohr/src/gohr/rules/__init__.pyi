@@ -13,7 +13,7 @@ from .parser import parse as parse
 from .syntax import RuleSet as RuleSet
 from .templates import available_templates as available_templates
 from .templates import draw_rule as draw_rule
-from .templates import generate as generate
+from .templates import draw_rules as draw_rules
 from .templates import load_template as load_template
 
 __all__ = [
@@ -24,8 +24,8 @@ __all__ = [
     "available_rules",
     "available_templates",
     "draw_rule",
+    "draw_rules",
     "explain",
-    "generate",
     "info_of",
     "lint",
     "load_rule",

@@ -98,7 +98,7 @@ def load_template(name_or_path: str | Path) -> str:
     raise UnknownNameError("template or file", name, available_templates())
 
 
-def generate(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
+def draw_rules(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
     """Fill the gaps of a template in all possible ways.
 
     Parameters
@@ -131,7 +131,7 @@ def generate(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
     ... # distinct: a, b
     ... (1,*,*,*,{a})
     ... (1,*,*,*,{b})'''
-    >>> [rule.name for rule in generate(template)][:4]
+    >>> [rule.name for rule in draw_rules(template)][:4]
     ['0-then-1', '0-then-2', '0-then-3', '1-then-0']
     """
     read = _read_template(template)
@@ -162,7 +162,7 @@ def draw_rule(
     Parameters
     ----------
     template : str
-        As for :func:`generate`; it may make any number of rules.
+        As for :func:`draw_rules`; it may make any number of rules.
     rng : numpy.random.Generator or int
         Draws the values, or is the seed for them.
     name : str, optional
@@ -175,7 +175,7 @@ def draw_rule(
     Raises
     ------
     GnomonError, RuleSyntaxError
-        As :func:`generate`; and if ten thousand fillings are not distinct where they must be.
+        As :func:`draw_rules`; and if ten thousand fillings are not distinct where they must be.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def template_records() -> list[dict[str, str | int]]:
         text = load_template(name)
         said = [line for line in text.split("\n") if line.startswith("# sentence:")]
         sentence = said[0].partition(":")[2].strip() if said else ""
-        n_rules = sum(1 for _ in generate(text, name=name))
+        n_rules = sum(1 for _ in draw_rules(text, name=name))
         records.append({"template": name, "rules": n_rules, "sentence": sentence})
     return records
 

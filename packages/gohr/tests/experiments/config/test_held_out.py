@@ -9,7 +9,7 @@ import gohr
 from gohr.errors import ConfigError
 from gohr.experiments import load_experiment, load_suite
 from gohr.game import BoardSpec, equivalent
-from gohr.rules import available_rules, draw_rule, generate, load_rule
+from gohr.rules import available_rules, draw_rule, draw_rules, load_rule
 
 SUITE = load_suite("gohr-induction")
 
@@ -40,7 +40,7 @@ def test_the_published_rule_is_of_the_family_or_as_near_as_the_family_comes():
     """Of the rungs of one bucket a piece, the template makes the published rule itself."""
     for rung in ("feature", "position", "alternation", "exception"):
         for name in set(SUITE.rungs[rung]) - {"clockwise", "red-and-star"}:
-            made = generate(SUITE.rungs[rung][name].strip(), name=name)
+            made = draw_rules(SUITE.rungs[rung][name].strip(), name=name)
             published = load_rule(name)
             assert any(equivalent(gohr.parse(rule.text), published) for rule in made), name
 
@@ -59,4 +59,4 @@ def test_draws_of_a_template_are_those_it_generates_and_all_of_them():
     template = "# vary a: 0..2\n# vary b: 0..2\n# distinct: a, b\n(*,*,*,*,[{a},{b}])"
     rng = np.random.default_rng(0)
     drawn = {draw_rule(template, rng=rng).text for _ in range(200)}
-    assert drawn == {rule.text for rule in generate(template)}
+    assert drawn == {rule.text for rule in draw_rules(template)}

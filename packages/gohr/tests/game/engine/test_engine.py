@@ -17,7 +17,7 @@ from gohr.game import (
     BoardSpec,
     CompiledRule,
     ReferenceGame,
-    check_rule,
+    check,
     compile_rule,
     draw_boards,
 )
@@ -146,7 +146,7 @@ def test_a_rule_too_large_for_the_kernel_is_refused(text: str, why: str) -> None
     # The kernel's buffers are of fixed size, and writing behind them would corrupt memory.
     with pytest.raises(RuleError, match=why):
         compile_rule(parse(text))
-    *_, found = check_rule("large.txt", text, max_states=100).findings
+    *_, found = check(text, max_states=100).findings
     assert (found.severity, found.column) == ("error", 1)
     assert re.search(why, found.message)
 

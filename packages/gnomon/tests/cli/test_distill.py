@@ -72,7 +72,7 @@ def test_people_read_both_errors(command, suite):
     ],
 )
 def test_bad_input_is_one_line(command, suite, arguments, said):
-    status, out, err = command("gnomon", "distill", suite, "--size", "3", *arguments)
+    status, out, err = command("gnomon", "distill", suite, *arguments)
     assert status == 2
     assert out == ""
     assert err.startswith("gnomon: ")

@@ -61,6 +61,14 @@ def test_curves_are_taken_at_the_last_step_that_all_reach(command, curves):
     expected = [np.mean([x[:, 0, 2:], x[:, 1, :2]]) for x in curves]
     np.testing.assert_allclose(values(said), expected)
     assert command("gnomon", "read", "curves.csv", "--at", "last").status == 2
+    for verb, at, said in (
+        ("read", "nan", "expected a step, found nan"),
+        ("curves", "nan", "expected a step, found nan"),
+        ("curves", "-5", "expected scores up to step -5; the first is of step "),
+    ):
+        refused = command("gnomon", verb, "curves.csv", "--at", at)
+        assert refused.status == 2
+        assert said in refused.err
 
 
 def test_a_folder_of_monitors_has_steps_and_no_episodes(command):

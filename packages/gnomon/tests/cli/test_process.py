@@ -88,3 +88,13 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path):
     command = f"set -o pipefail; {' '.join(map(repr, GNOMON))} read s.csv | head -1"
     said = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path)
     assert said.stderr == ""
+
+
+def test_a_gate_whose_output_nobody_reads_neither_passes_nor_fails(tmp_path):
+    (tmp_path / "s.csv").write_text(SCORES + "ppo,pong,0,2\nppo,pong,1,1\n")
+    reading, writing = os.pipe()
+    os.close(reading)
+    gate = [*GNOMON, "compare", "s.csv", "--metric", "mean", "--fail-if", "ppo worse than dqn"]
+    said = subprocess.run(gate, stdout=writing, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    os.close(writing)
+    assert (said.returncode, said.stderr) == (141, "")

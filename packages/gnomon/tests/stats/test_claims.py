@@ -97,6 +97,29 @@ def test_what_cannot_be_decided_is_told():
             check_claim(*arguments)
 
 
+@pytest.mark.parametrize("missing", ["rows", "scores"])
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+def test_a_model_that_lacks_the_items_it_fails_does_not_pass(missing):
+    rows = items().to_records()
+    failed = [r for r in rows if r["algorithm"] == "new" and r["score"] == 0.0]
+    rest = [r for r in rows if r not in failed]
+    if missing == "scores":
+        rest += [{**r, "score": None} for r in failed]
+    table = ScoreTable.from_records(rest, units="items")
+    with pytest.raises(ScoreDataError, match="found new without 60 samples; it is established if"):
+        check_claim(table, "new worse than old")
+    assert not one(table, "old worse than new").established
+    few = [r for r in rows if not (r["algorithm"] == "new" and r["task"] == rows[0]["task"])]
+    assert one(ScoreTable.from_records(few, units="items"), "new worse than old").established
+
+
+def test_scores_on_unlike_scales_do_not_pass():
+    scores = {"old": [[1.0, 0.0] * 20], "new": [[100.0, 0.0] * 20]}
+    table = ScoreTable.from_arrays(scores, units="items")
+    with pytest.raises(ScoreDataError, match="on one scale, found new from 0 to 100 and old from"):
+        check_claim(table, "new worse than old")
+
+
 @pytest.mark.parametrize("n", [20, 50])
 def test_equal_models_fail_the_gate_as_often_as_the_page_says(n):
     """Enumerated over how many items only one of two equal models solves."""

@@ -101,7 +101,7 @@ def test_sentences_name_the_smallest_and_the_largest_tried():
 
 def test_misuse():
     table = ScoreTable.from_arrays({"a": [[1.0], [2.0]], "b": [[1.0], [3.0]]})
-    with pytest.raises(ValueError, match="expected at least 2 runs, found 1"):
+    with pytest.raises(ScoreDataError, match="at least 2 runs of each task to try, found 1"):
         plan(table, runs=[1])
     single = ScoreTable.from_arrays({"a": [[1.0]], "b": [[1.0]]})
     with pytest.raises(ScoreDataError, match="expected at least two finite pilot runs on every"):

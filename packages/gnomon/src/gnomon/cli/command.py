@@ -1,7 +1,8 @@
 """A command of several verbs: what ``gnomon``, ``gohr`` and ``gnomon-board`` have in common.
 
 Results go to standard output, progress and messages to standard error. The exit status is 0 for
-done, 1 where the answer is no or a trial failed, and 2 for misuse or bad input. A verb is imported
+done, 1 where the answer is no or a trial failed, 2 for misuse or bad input, and 141 where the
+reader of a pipe has gone. A verb is imported
 when it is needed, so that ``--help`` appears at once.
 """
 
@@ -26,6 +27,9 @@ from gnomon.errors import GnomonError, visible
 
 if TYPE_CHECKING:
     app: typer.Typer
+
+#: As if the signal had ended it.
+_SIGPIPE = 141
 
 
 class _Verbs(typer.core.TyperGroup):
@@ -117,6 +121,11 @@ class Command:
         except KeyboardInterrupt:
             message("stopped", self.name)
             sys.exit(130)
+        except SystemExit as ended:
+            # Typer ends with 1, the answer no, where the reader of a pipe has gone.
+            if isinstance(ended.__context__, BrokenPipeError):
+                sys.exit(_SIGPIPE)
+            raise
 
     def _at(self, place: str) -> Any:
         module, _, name = place.rpartition(".")

@@ -13,7 +13,7 @@ import numpy as np
 from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
 from gnomon.distillation.procedures import Procedure, procedure_of
-from gnomon.distillation.search import Progress
+from gnomon.distillation.search import Progress, check_forced
 from gnomon.distillation.transforms import transform_of
 from gnomon.distillation.validation import (
     FEW,
@@ -254,7 +254,7 @@ def chosen_subset(
     n = len(data.algorithms)
     check_folds(n, n_folds)
     data.check_target()
-    data.columns(forced)
+    check_forced(data, forced)
     tasks = tuple(forced)
     if len(forced) != size:
         tasks = procedure.choose(data, size, forced=forced)

@@ -425,6 +425,8 @@ class SubsetModel:
         """
         try:
             record = json.loads(text)
+            if not isinstance(record, dict):
+                raise TypeError(f"found a {type(record).__name__}")
             if record.pop("format") != _FORMAT:
                 raise KeyError("format")
             record["ranges"] = tuple((float(low), float(high)) for low, high in record["ranges"])

@@ -222,6 +222,11 @@ def _prepared(
         run_variances = (squares + PRIOR_DF * squares.sum() / df.sum()) / (df + PRIOR_DF)
     values, smoothed = summaries_of(z, summary, scale)
     groups, dates = (_entries(rows, column, algorithms) for column in (group_by, date_by))
+    years = None if dates is None else np.array([*map(_year, dates)])
+    if dates is not None and np.all(np.isnan(years)):
+        raise ScoreDataError(
+            f"column {date_by!r}: expected years or dates, found {listed(sorted({*dates}), 3)}"
+        )
     how = "" if table.normalization is None else table.normalization.name
     prepared = PreparedScores(
         algorithms=algorithms,
@@ -234,7 +239,7 @@ def _prepared(
         transform=scale,
         summary=summary,
         references=references,
-        years=None if dates is None else np.array([*map(_year, dates)]),
+        years=years,
         n_runs=n_runs,
         run_variances=run_variances,
         normalized="references" if references is not None else how,

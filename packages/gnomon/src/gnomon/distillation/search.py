@@ -63,12 +63,17 @@ def least_rows(n_tasks: int, n_folds: int) -> int:
     return n
 
 
-def free_tasks(data: PreparedScores, size: int, forced: Sequence[str]) -> tuple[str, ...]:
-    """Return the candidates to choose from beside the forced tasks; check that the size fits."""
+def check_forced(data: PreparedScores, forced: Sequence[str]) -> None:
+    """Refuse forced tasks that are unknown or named twice."""
     data.columns(forced)
     twice = next((task for task in forced if list(forced).count(task) > 1), None)
     if twice is not None:
         raise ScoreDataError(f"expected each task once; {twice} is given twice")
+
+
+def free_tasks(data: PreparedScores, size: int, forced: Sequence[str]) -> tuple[str, ...]:
+    """Return the candidates to choose from beside the forced tasks; check that the size fits."""
+    check_forced(data, forced)
     names = [task for task in data.candidates if task not in set(forced)]
     varies = data.varies(names)
     if not varies.all():

@@ -345,7 +345,8 @@ def _row_labels(part: Sequence[Any]) -> list[str]:
     """Return for each row what distinguishes it from the others: pair, metric, task."""
     pairs = [f"{in_lines(c.a, 44, 1)} − {in_lines(c.b, 44, 1)}" for c in part]
     metrics = [metric_name(c.metric) for c in part]
-    tasks = ["all tasks" if c.task is None else in_lines(str(c.task), 40, 2) for c in part]
+    whole = "all tasks" if getattr(part[0], "n_items", None) is None else "all items"
+    tasks = [whole if c.task is None else in_lines(str(c.task), 40, 2) for c in part]
     varying = [column for column in (pairs, metrics, tasks) if len(set(column)) > 1] or [metrics]
     return [in_lines(", ".join(parts), 46, 2) for parts in zip(*varying, strict=True)]
 

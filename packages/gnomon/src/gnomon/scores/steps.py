@@ -6,6 +6,7 @@ interpolated, beyond its end it is not there.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -132,6 +133,7 @@ def at_common_step(
         if step is None and window is None:
             return table
         raise ScoreDataError("expected a column 'step' to select by; found none")
+    _check_step(step)
     runs = curve_runs(table)
     if step is None and all(run.steps.size == 1 for run in runs):
         _note_own_ends(runs)
@@ -236,12 +238,24 @@ def _names(some: Sequence[CurveRun], every: Sequence[CurveRun]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def _check_step(step: float | None) -> None:
+    """Refuse a step that is no finite number."""
+    if step is not None and not math.isfinite(step):
+        raise ScoreDataError(f"expected a step, found {step}")
+
+
 def up_to(table: ScoreTable, step: float) -> ScoreTable:
     """Return curves that end at a step, without the runs that do not reach it."""
+    _check_step(step)
     runs = curve_runs(table)
     short = [run for run in runs if run.is_short_of(step)]
     if len(short) == len(runs):
         raise _unreached(runs, step)
+    first = float(table.rows["step"].min())
+    if first > step:
+        raise ScoreDataError(
+            f"expected scores up to step {in_words(step)}; the first is of step {in_words(first)}"
+        )
     if short:
         note(f"{counted(len(short), 'run')} left out, short of step {in_words(step)}: "
               f"{listed(_names(short, runs), 4)}")  # fmt: skip

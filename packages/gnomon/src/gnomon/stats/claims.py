@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from gnomon.errors import ScoreDataError, UnknownNameError, either
-from gnomon.results import FieldRecord, Results, made_by
+import numpy as np
+
+from gnomon.errors import ScoreDataError, UnknownNameError, counted, either
+from gnomon.results import FieldRecord, Results, made_by, noted
+from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.comparison import Comparison, chosen_pair, compare
 from gnomon.stats.difference import IMPROVEMENT
@@ -23,6 +26,8 @@ from gnomon.tables import percent
 #: What a claim about tasks may be about; of items: the mean, pass@K, pass^K.
 METRICS = ("mean", "median", "iqm", IMPROVEMENT)
 POWER = 0.8
+#: Scores that reach this are not on the scale from 0 to 1.
+_FAR = 10.0
 _CLAIM = re.compile(r"(?P<a>.+) (worse|better) than (?P<b>.+)")
 _MARGIN = r" by \d*\.?\d+(?:[eE]-?\d+)?"
 
@@ -139,7 +144,8 @@ def check_claim(
     Raises
     ------
     ScoreDataError
-        The claim cannot be read, no metric is named, or there is no interval to decide by.
+        The claim cannot be read, no metric is named, there is no interval to decide by, the two
+        have unlike scales, or the claim depends on samples of items that the first lacks.
     UnknownNameError
         There is no such algorithm or metric.
 
@@ -160,11 +166,58 @@ def check_claim(
         a, b, margin = _read(text, scores.algorithms, pair)
         chosen_pair(scores, a, b)
         compared = compare(scores, a, b, wanted, level=level, **options)
-        checks.append(_checked(text, compared[0], margin, higher=scores.higher_is_better))
+        check = _checked(text, compared[0], margin, higher=scores.higher_is_better)
+        if scores.units == "items":
+            _refuse_unlike_scales(scores, text, (a, b))
+            filled, n = (scores, 0) if check.established else _with_missing(scores, a, b)
+            if n:
+                with noted():
+                    worst = compare(filled, a, b, wanted, level=level, **options)[0]
+                if _checked(text, worst, margin, higher=scores.higher_is_better).established:
+                    raise ScoreDataError(
+                        f"{text!r}: expected scores of all items, found {a} without "
+                        f"{counted(n, 'sample')}; it is established if these count as the worst "
+                        "score, and not without them: score them, or leave them out of both"
+                    )
+        checks.append(check)
         notes += compared.warnings
         settings = compared.settings
     settings = made_by(None, **{**settings, "claim": [one.claim for one in checks]})
     return ClaimChecks(tuple(checks), settings, tuple(dict.fromkeys(notes)))
+
+
+def _refuse_unlike_scales(scores: ScoreTable, claim: str, pair: tuple[str, str]) -> None:
+    """Refuse a pair of which one has scores from 0 to 1, and the other far larger ones."""
+    rows = scores.rows
+    ends = []
+    for name in pair:
+        own = rows["score"][rows["algorithm"].isin([name]) & ~np.isnan(rows["score"])]
+        ends.append((float(own.min()), float(own.max())))
+    (low, small), (least, large) = sorted(ends, key=lambda of: of[1])
+    if low >= 0.0 and least >= 0.0 and small <= 1.0 and large >= _FAR:
+        raise ScoreDataError(
+            f"{claim!r}: expected scores on one scale, found "
+            + " and ".join(f"{n} from {x:g} to {y:g}" for n, (x, y) in zip(pair, ends, strict=True))
+        )
+
+
+def _with_missing(scores: ScoreTable, a: str, b: str) -> tuple[ScoreTable, int]:
+    """Return the scores with the worst one for each sample that `a` lacks; their number.
+
+    These are samples of `a` without a score, and those of `b` on items that `a` does not have.
+    """
+    rows = scores.select(algorithms=[a, b]).rows
+    score, of_a = rows["score"], rows["algorithm"].isin([a])
+    higher = scores.higher_is_better
+    worst = min(0.0, np.nanmin(score)) if higher else max(1.0, np.nanmax(score))
+    empty = of_a & np.isnan(score)
+    absent = ~of_a & ~rows["task"].isin({*rows.take(of_a).tolist("task")}) & ~np.isnan(score)
+    n = int(empty.sum() + absent.sum())
+    added = rows.take(absent).with_columns(
+        {"algorithm": Texts.repeated(a, int(absent.sum())), "score": np.full(absent.sum(), worst)}
+    )
+    filled = rows.with_columns({"score": np.where(empty, worst, score)})
+    return replace(scores, rows=Rows.joined([filled, added])), n
 
 
 def _checked(claim: str, one: Comparison, margin: float, *, higher: bool) -> ClaimCheck:

@@ -253,7 +253,8 @@ def compare(
         raise ScoreDataError(f"expected two algorithms or more, found {table.algorithms[0]} alone")
     scores = counted_as(table, units, cluster)
     if scores.units == "items":
-        refuse_options("items", per_task=per_task, method=method != "auto", gamma=gamma)
+        unlike = {"method": method != "auto", "variances": variances != "moderated"}
+        refuse_options("items", per_task=per_task, gamma=gamma, **unlike)
         found = _compare_items(scores, pair, metrics, by, sequential, level)
         return replace(found, records=tuple(named_better(one, scores) for one in found))
     refuse_options("tasks", by=by, sequential=sequential)

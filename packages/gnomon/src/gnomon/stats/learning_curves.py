@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -308,6 +309,8 @@ def summarize_runs(
     is_time, table = summary == "time_to_threshold", table_of(scores, curves=True)
     if is_time and threshold is None:
         raise ScoreDataError("time_to_threshold: expected a threshold; found none")
+    if threshold is not None and not math.isfinite(threshold):
+        raise ScoreDataError(f"expected a finite threshold, found {threshold}")
     if not is_time:
         refuse_unequal_lengths(table, OF_LENGTH[summary])
     sign, limit = 1.0 if table.higher_is_better else -1.0, float(threshold or 0.0)

@@ -266,7 +266,9 @@ def plan(
         else:
             refuse_options("tasks", items=items or None)
             if min(counts, default=2) < 2:
-                raise ValueError(f"expected at least 2 runs, found {counts[0]}")
+                raise ScoreDataError(
+                    f"expected at least 2 runs of each task to try, found {counts[0]}"
+                )
             wanted = metric_list(metrics or "iqm")
             check_scales(scores, wanted, gamma=gamma)
             kinds = metrics_to_compare(wanted, gamma, scores.higher_is_better)

@@ -206,6 +206,8 @@ def profile(
     check_word("kind", kind, (*get_args(ScoreKind), *get_args(DistanceKind)))
     check_resamples(n_resamples)
     at = None if tau is None else np.sort(np.asarray(tau, dtype=np.float64))
+    if at is not None and not np.all(np.isfinite(at)):
+        raise ScoreDataError(f"expected finite thresholds, found {at[~np.isfinite(at)][0]}")
     scale = ""
     if isinstance(scores, ScoreTable):
         scale, higher_is_better = scores.scale, scores.higher_is_better

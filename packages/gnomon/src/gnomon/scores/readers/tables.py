@@ -165,7 +165,10 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
     if are_summaries(raw.names) and "score" not in (*raw.names, *named):
         raise origin.error(
             "expected runs, found means and standard deviations; estimate and compare take these, "
-            + either("and profile takes what read_summaries returns", "and so does profile")
+            + either(
+                "and profile takes what read_summaries returns",
+                "and so does profile --kind ratio or likelihood",
+            )
         )
     known = [name for name in raw.names if name.lower() in (*ERRORS, *N_ITEMS)]
     if not {name.lower() for name in known}.isdisjoint(ERRORS) and "score" not in (

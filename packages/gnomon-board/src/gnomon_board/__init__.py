@@ -1,8 +1,8 @@
 """A leaderboard that replays every score, hidden seasons, and studies with people.
 
-`create_app` makes the web application from `Settings`. `Client` speaks to a server: `submit` sends
-a run to it, and a `Move` makes attempts in a hidden season. `token_for` makes a token of an
-account. `studies` makes and exports studies, `errors` has what a board rejects.
+`create_app` makes the web application from `Settings`. A `Client` sends requests to a server:
+`submit` sends a run, and a `Move` makes attempts in a hidden season. `token_for` makes a token of
+an account. `studies` makes and exports studies, and `errors` has the exceptions.
 """
 
 import lazy_loader

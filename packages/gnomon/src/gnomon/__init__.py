@@ -1,8 +1,7 @@
-"""Statistics of benchmark results: which algorithm is better, on which tasks, and how surely.
+"""Statistics of benchmark results: which algorithm is better, where, and how certain that is.
 
 A table of scores comes in; the names below are loaded when they are first used. The packages
-`stats`, `ranking`, `scores` and `plot` have the parts for those who build their own, `errors` what
-can go wrong.
+`stats`, `ranking`, `scores` and `plot` have the building blocks, and `errors` the exceptions.
 
 Scores
     `read_scores` reads a file of almost any layout, `load_scores` a data set by its name and
@@ -11,7 +10,7 @@ Statistics
     `estimate` (how good), `compare` (which of two, or of every pair, by how much),
     `profile`, `curves` (over training), `plan` (how many runs).
 Ranks and smaller suites
-    `rank` (which ranks hold), `audit` (what a table supports), `distill` (the few tasks that
+    `rank` (intervals of ranks), `audit` (what a table supports), `distill` (the few tasks that
     predict a suite) and `predict` (scores on all tasks from scores on these, by a `SubsetModel`).
 Pages
     `report` writes a page of a table or an evaluation.

@@ -103,7 +103,7 @@ LEAST_RESAMPLES = 25
 
 
 def check_resamples(n_resamples: int) -> int:
-    """Return a number of bootstrap resamples, once it is checked."""
+    """Check a number of bootstrap resamples, and return it."""
     if n_resamples < LEAST_RESAMPLES:
         raise ValueError(f"expected at least {LEAST_RESAMPLES} resamples, found {n_resamples}")
     return n_resamples
@@ -198,28 +198,28 @@ def note(text: str) -> None:
 
 
 def joined(words: Sequence[str], last: str = "and") -> str:
-    """Return names as a phrase: commas, and a word before the last."""
+    """Return names as a phrase, with commas and a word before the last."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun, in the plural unless it is one."""
+    """Return a number with its noun, in the plural if needed."""
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Return names in a row, of more than `most` the first ones."""
+    """Return names separated by commas, the first `most` at most."""
     names = list(names)
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def visible(text: str, *, kept: str = "\n\t\xa0") -> str:
-    """Return a text with what does not print, except for the characters `kept`, as escapes.
+    """Return a text with unprintable characters, except those in `kept`, as escapes.
 
-    Names and texts come from files, and a terminal obeys the control characters in what it is
-    given: it would change its title, hide a line, or turn the direction of writing.
+    Names and texts come from files. Control characters in them could change the title of a
+    terminal, hide a line, or reverse the direction of writing.
     """
     if text.isprintable():
         return text

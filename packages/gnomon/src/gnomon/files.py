@@ -137,7 +137,7 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def try_folder(folder: Path, n_bytes: int = 100_000) -> None:
-    """See that a folder, which may be new, can be written to, and has room; leave it as it is."""
+    """Check that a folder, which may be new, can be written to and has room; change nothing."""
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         with _named(folder):

@@ -2,9 +2,8 @@
 
 A player removes pieces from a board by moving them to one of four buckets; a hidden rule decides
 which moves are accepted. The names below are loaded when they are first used. The packages
-`rules`, `game`, `learners`, `experiments`, `people` (who play in a study) and
-`induction` (what players conclude) have the parts for those who build their own, `errors` what can
-go wrong.
+`rules`, `game`, `learners`, `experiments`, `people` (transcripts and mastery) and `induction` (what
+players conclude) have the building blocks, and `errors` the exceptions.
 
 Rules
     `parse` reads a rule text as a `RuleSet`, `load_rule` loads one that comes with the package and
@@ -17,7 +16,7 @@ The game
 Learners
     Subclass `Learner` to write your own; `available_learners` and `make_learner` give those that
     come with the package; `play` lets one play a rule and returns a
-    `TrialLog`, every attempt it made.
+    `TrialLog` with every attempt.
 Experiments
     An `ExperimentConfig` names rules and learners, `run` plays it into a `Run`, `score` makes
     a table of scores for :mod:`gnomon`, `elements` compares rules with a baseline, `verify` replays

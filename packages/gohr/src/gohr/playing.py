@@ -1,8 +1,8 @@
 """The one loop: a policy plays a rule on one board after another, and every attempt is logged.
 
 :func:`play` is the loop, :class:`TrialInPlay` the same trial for callers that have a loop of their
-own (a framework, a server), and :class:`TrialLog` the record that both leave. :func:`replay` makes
-the attempts of a record again, for verification and for what the rule permitted at each.
+own (a framework, a server), and :class:`TrialLog` the record that both return. :func:`replay`
+repeats the attempts of a record, for verification and to compute what the rule permitted.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Distillation: the few tasks of a suite that predict its summary score, with the error of it.
+"""Distillation: the few tasks of a suite that predict its summary score, with their error.
 
 :func:`distill` chooses tasks and reports two errors: the plain one, and the nested one, for which
-the choice is repeated without the algorithms that are predicted. :func:`predict` applies a model to
-new algorithms, and names the better of two. :func:`prepare` shows the matrix that all of them use.
+the choice is repeated without the predicted algorithms. :func:`predict` applies a model to new
+algorithms, and names the better of two. :func:`prepare` returns the matrix that these use.
 :class:`FactorProcedure` and :class:`PaperProcedure` choose tasks and fit a :class:`SubsetModel` to
-them; :func:`nested_error` and :func:`cross_validate` judge one of them.
+them; :func:`nested_error` and :func:`cross_validate` estimate the error of a procedure.
 
-:func:`sizes` and :func:`baselines` show what more tasks or another choice would give. The published
-sets of Atari games are in :mod:`gnomon.distillation.atari`.
+:func:`sizes` and :func:`baselines` show the errors of more tasks and of other choices. The
+published sets of Atari games are in :mod:`gnomon.distillation.atari`.
 
 Examples
 --------

@@ -103,7 +103,7 @@ _PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
 
 @contextmanager
 def default_settings() -> Iterator[None]:
-    """Set the user's Matplotlib settings aside for a while, so that they change no report."""
+    """Ignore the user's Matplotlib settings in this context."""
     with matplotlib.style.context(["default", _PLAIN]), warnings.catch_warnings():
         # In an SVG letters stay letters, and the reader's fonts have those that ours lacks.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")

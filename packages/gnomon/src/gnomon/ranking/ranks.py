@@ -37,7 +37,7 @@ WINS, ITEM_MEAN = "win-probability", "mean"
 
 @dataclass(frozen=True)
 class Ranked(FieldRecord):
-    """Value and rank of one algorithm (or task), each with its interval; numbers of its tiers."""
+    """Value and rank of one algorithm (or task) with their intervals, and its tiers."""
 
     name: str
     value: float
@@ -182,7 +182,7 @@ def rank(
     level: float = 0.95,
     resampling: Resampling | None = None,
 ) -> Ranking:
-    """Rank algorithms, with intervals of their ranks and tiers that are not separated.
+    """Rank algorithms, with intervals of their ranks and tiers.
 
     Every two algorithms are compared by P(X > Y), averaged over the tasks that both have, with the
     test and the correction of :func:`gnomon.stats.compare`. The rank of an algorithm lies between 1

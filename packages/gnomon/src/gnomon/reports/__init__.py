@@ -1,9 +1,9 @@
-"""Reports: a page that begins with what a reader wants to know, and every figure with its numbers.
+"""Reports: a page that begins with the main results, and every figure with its numbers.
 
 :func:`report` writes the page of a table of scores or of an evaluation; :func:`scores_report`
-returns it as data. A page is a :class:`Report`: one :class:`Section` after another, of texts
-(:class:`Answer`), of figures and of :class:`Table`. ``Report.save`` writes it, after
-:func:`try_place` has checked that it can.
+returns it as data. A page is a :class:`Report`: a sequence of :class:`Section` with texts
+(:class:`Answer`), figures and :class:`Table`. :func:`try_place` checks that it can be written, and
+``Report.save`` writes it.
 """
 
 import lazy_loader

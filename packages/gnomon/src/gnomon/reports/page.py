@@ -287,9 +287,9 @@ def _template() -> Template:
 
 
 def try_place(out: str | os.PathLike[str]) -> None:
-    """See that a report can be written to a place, and leave nothing there.
+    """Check that a report can be written to a place, and change nothing there.
 
-    Raises GnomonError or OSError, as writing it there would.
+    Raises the GnomonError or OSError that writing would raise.
 
     Examples
     --------

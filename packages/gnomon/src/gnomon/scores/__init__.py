@@ -5,10 +5,10 @@ In the order of the data:
 * :func:`read_scores` reads a file or folder of any format that a reader recognises, and
   :func:`load_scores` a data set by its name; :func:`available_readers` and
   :func:`available_datasets` list both. :func:`read_summaries` reads means and deviations without
-  runs (a :class:`SummaryTable`). A format of your own is a :class:`Reader`, which reads of a
-  :class:`Source` what a :class:`ReadRequest` describes.
-* A :class:`ScoreTable` has one row per algorithm, task and run. It is all that statistics, ranking
-  and distillation know; ``ScoreTable(frame)`` makes one of a data frame or of arrays.
+  runs (a :class:`SummaryTable`). A format of your own is a :class:`Reader`, which reads a
+  :class:`Source` as a :class:`ReadRequest` describes.
+* A :class:`ScoreTable` has one row per algorithm, task and run. Statistics, ranking and
+  distillation use nothing else; ``ScoreTable(frame)`` makes one from a data frame or arrays.
 * A table of items (``units="items"``) holds an evaluation: an item is a task, an epoch of it a run.
   Its ``item_scores`` are arrays in one order of items, with their clusters.
 * A table with steps holds learning curves: :func:`at_common_step` takes one score of each run,

@@ -1,6 +1,6 @@
 """Named columns of equal length: NumPy arrays of numbers, and texts as codes and names.
 
-They are made of what a caller has in memory: data frames, arrays, mappings of columns, records.
+They are made from data in memory: data frames, arrays, mappings of columns, records.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Statistics of scores: how good algorithms are, how sure that is, and how many runs it takes.
+"""Statistics of scores: estimates, comparisons and plans, with their uncertainty.
 
-All start from a :class:`~gnomon.scores.table.ScoreTable` and return a table of small records that
-shows itself as text, data frame or figure.
+All functions take a :class:`~gnomon.scores.table.ScoreTable` and return a table of small records,
+shown as text, data frame or figure.
 
 How good is each algorithm?
     :func:`estimate` gives means, medians, interquartile means, optimality gaps and metrics of your
@@ -16,12 +16,12 @@ When is it better?
     of one number about each run's curve.
 How many runs does it take?
     :func:`plan` gives the power of studies with other numbers of runs.
-Models on the same items?
-    Of a table of items (``units="items"``) the same verbs give paired differences, Wilson's
-    intervals, cluster-robust errors and ``pass@K``. Formulas by themselves: :func:`wilson`,
+How do models compare on the same items?
+    For a table of items (``units="items"``) the same verbs give paired differences, Wilson's
+    intervals, cluster-robust errors and ``pass@K``. The formulas: :func:`wilson`,
     :func:`tango`, :func:`mcnemar`, :func:`mann_whitney`, :func:`holm`.
-What it is made of
-    arrays of shape (runs, tasks) or :class:`Strata`; metrics by name (:func:`metric_named`).
+Building blocks
+    Arrays of shape (runs, tasks) or :class:`Strata`; metrics by name (:func:`metric_named`).
 """
 
 import lazy_loader as _lazy

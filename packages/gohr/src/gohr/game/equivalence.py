@@ -1,9 +1,8 @@
 """Equivalence of two rules: whether they accept the same attempts on all boards of a kind.
 
-Two cases are certain. If the tables of two compiled rules are equal in normal form, the rules
-are equivalent. Or a play is found in which one rule accepts what the other does not. In between are
-rules with different tables for which no search has found a difference; for these the answer holds
-as far as was searched.
+Two cases are certain: the rules are equivalent if their compiled tables are equal in normal form,
+and different if a play is found in which only one rule accepts an attempt. Otherwise the answer
+is limited to the boards and plays that were searched.
 """
 
 from __future__ import annotations

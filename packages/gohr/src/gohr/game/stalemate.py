@@ -1,7 +1,7 @@
 """Stalemate search: whether a rule can get stuck, and on which smallest board.
 
-A rule is stuck when pieces are left and no line accepts any of them. Some rules mean it so; with
-most it is a mistake, and a learner that does nothing wrong cannot clear the board.
+A rule is stuck when pieces are left and no line accepts any of them. Some rules intend this; in
+most it is a mistake, and even a learner without errors cannot clear the board.
 """
 
 from __future__ import annotations

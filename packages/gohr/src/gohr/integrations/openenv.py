@@ -1,8 +1,8 @@
 """The game in OpenEnv: a server of hidden rules, and a client of it.
 
 ``app(rule)`` is a FastAPI application for any ASGI server. A session is a websocket connection with
-its own boards; plain ``POST /reset`` and ``/step`` have no session, so that nothing is played
-there. The server never sends the rule.
+its own boards; plain ``POST /reset`` and ``/step`` have no session and cannot play. The
+server never sends the rule.
 """
 
 from __future__ import annotations

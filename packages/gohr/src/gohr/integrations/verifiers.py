@@ -1,8 +1,9 @@
 """The game in verifiers: tasks drawn from the ladder, and an environment that plays them in turns.
 
 The taskset is found by the id ``gohr-verifiers``, the module that exports these classes. An
-episode is one rule; the game plays the user, and the reward is of the engine. A task holds all that
-its boards are drawn from, so that the rollouts of a group differ in the model alone. A rule belongs
+episode is one rule; the game plays the user, and the reward is computed by the engine. A task
+has the specification and seed of its boards, so that only the model differs between the rollouts of
+a group. A rule belongs
 to the training or the evaluation split by a hash of its meaning, regardless of the seed.
 """
 

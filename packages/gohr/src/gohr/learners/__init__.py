@@ -1,7 +1,7 @@
-"""Learners of a hidden rule: floors, ceilings, baselines, and your own.
+"""Learners of a hidden rule: reference players, learning algorithms, and your own.
 
 :func:`available_learners` names the kinds, :func:`learner_kinds` describes them with their
-settings, and :func:`make_learner` makes one for a trial: :class:`Uniform` (anything),
+settings, and :func:`make_learner` makes one for a trial: :class:`Uniform` (random),
 :class:`Frugal` (repeats no failure), :class:`TabularQ`, :class:`Reinforce`, :class:`LinearDQN` (the
 paper's), :class:`Ideal` (draws every conclusion), :class:`RulePlayer` (is shown the rule); and a
 program or an algorithm of Stable-Baselines3.

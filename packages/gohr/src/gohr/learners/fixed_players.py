@@ -1,4 +1,4 @@
-"""Fixed players, which learn nothing: at random, without repeating a failure, and perfect.
+"""Fixed players, which learn nothing: a random, a frugal and a perfect one.
 
 The uniform player is the lower reference, the frugal one shows the value of memory alone, and the
 player that is shown the rule is the upper reference. A permissive rule leads to few errors, so an
@@ -127,7 +127,7 @@ def _play_frugal(failed: _Failed, plays_on: bool, trial: OpenTrial, draws: Draws
 @final
 @dataclass(eq=False)
 class Frugal(CompiledLearner):
-    """Attempt, with equal probability, whatever has not yet failed on the board as it lies.
+    """Attempt, with equal probability, anything that has not yet failed on the current board.
 
     A denied attempt is not made again, and a piece that cannot be moved is left alone; all this is
     forgotten with each accepted attempt, which changes the board. It has no knowledge of the rule,

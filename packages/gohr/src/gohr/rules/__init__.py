@@ -5,10 +5,10 @@
 that of any text: a :class:`RuleSet`, whose parts are the records of :mod:`gohr.rules.syntax`.
 :func:`explain` describes in words the moves that a rule accepts.
 
-:func:`lint` finds what parses but surely is not meant (:func:`gohr.check` also searches
-for boards on which a rule gets stuck). :func:`available_templates` names families of rules;
-:func:`draw_rules` makes all rules of a template, and :func:`draw_rule` one of them. This package
-does not depend on boards.
+:func:`lint` finds probable mistakes in valid rules (:func:`gohr.check` also searches for boards on
+which a rule gets stuck). :func:`available_templates` names families of rules; :func:`draw_rules`
+makes all rules of a template, and :func:`draw_rule` one of them. This package does not depend on
+boards.
 """
 
 import lazy_loader

@@ -1,8 +1,8 @@
-"""Static checks of a rule: what parses but surely is not meant, each with a place and a remedy.
+"""Static checks of a rule: probable mistakes in valid text, each with its place and a remedy.
 
-The language forgives much: a misspelt variable is empty, a misspelt clause a condition on a
-property that no piece has, and neither is an error. :mod:`gohr.game.stalemate` finds what needs
-boards.
+The language is permissive: a misspelt variable is empty, a misspelt clause is a condition on a
+property that no piece has, and neither is an error. :mod:`gohr.game.stalemate` has the checks that
+need boards.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Sources of scores, readers of them, and which reader recognises a source.
+"""Sources of scores, their readers, and the choice of the reader for a source.
 
-A reader is a record: a name, what it reads, whether it recognises a source by its look, and a
-function that reads it. Those of this package are named in :data:`BUILT_IN`; other packages add
+A reader is a record: a name, a description, a function that recognises a source, and one that
+reads it. The readers of this package are named in :data:`BUILT_IN`; other packages add
 theirs under the entry-point group ``gnomon.readers``.
 """
 
@@ -72,7 +72,7 @@ _NEEDS = {
 
 
 class Source:
-    """A file or folder, or what a caller has in memory, as readers look at it.
+    """A file, a folder or data in memory, as readers see it.
 
     Parameters
     ----------

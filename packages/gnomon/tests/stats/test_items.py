@@ -207,7 +207,7 @@ def test_a_plan_says_what_items_and_epochs_would_tell():
     assert found[0].from_epochs > now.from_epochs > 0.0
     assert now.detectable > found[3].detectable
     assert "more epochs shorten the standard error by" in str(found)
-    assert found.notes[-1] == "power: for the present difference, as if it were the true one."
+    assert found.notes[-1] == "power: if the true difference equals the observed one."
     with pytest.warns(DegenerateScoresWarning, match="run some items twice"):
         single = plan(table(), "a", "b")
     assert {one.epochs for one in single} == {1}

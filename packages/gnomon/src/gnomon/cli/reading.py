@@ -27,7 +27,7 @@ class Layout:
     ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=COLUMN, such as algorithm=agent: which column to read as what."),
+        typer.Option(help="NAME=COLUMN: the column to read as NAME, such as algorithm=agent."),
     ] = None
     columns_are: Annotated[
         Literal["algorithms", "tasks", "runs"] | None,

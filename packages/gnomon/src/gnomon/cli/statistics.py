@@ -274,11 +274,11 @@ def plan(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate how many runs or items to make.
+    """Estimate how many runs or items are needed.
 
-    Prints the power of other numbers of runs if the true difference is the lower limit of its
-    one-sided 80 % interval, since the present difference may be luck; of items, the power for the
-    present difference.
+    Prints the power of each number of runs if the true difference is the lower limit of its
+    one-sided 80 % interval, since the observed difference may be due to chance; for items, the
+    power at the observed difference.
 
     Example:
       gnomon plan scores.csv ppo dqn

@@ -100,7 +100,7 @@ class Plan(Results[PowerPoint | ItemPlan]):
     * `standard_error`: of the paired difference; with the present items and epochs that of its
       interval;
     * `detectable`: the smallest difference found with the power wanted;
-    * `power`: for the present difference, as if it were the true one;
+    * `power`: if the true difference equals the observed one;
     * `from_epochs`: the share of the variance that epochs add, which more of them would remove.
     """
 
@@ -119,11 +119,11 @@ class Plan(Results[PowerPoint | ItemPlan]):
         if any(isinstance(one, PowerPoint) for one in self):
             found.append(
                 "power: the chance to find the difference if the true one is the lower limit of "
-                f"its one-sided {100 * ASSURANCE:g} % interval, since the present one may be luck; "
+                f"its one-sided {100 * ASSURANCE:g} % interval, as the observed one may be chance; "
                 f"low, high: if it is an end of its {100 * level:.4g} % interval."
             )
         elif found:
-            found.append("power: for the present difference, as if it were the true one.")
+            found.append("power: if the true difference equals the observed one.")
         return tuple(found)
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
@@ -194,7 +194,7 @@ def plan(
 
     Runs are assumed to vary as those at hand. The power is that of the two-sided test of
     :func:`gnomon.stats.compare` of a pair if the true difference is the lower limit of its
-    one-sided 80 % interval, since the present difference may be luck; `low` and `high` are those
+    one-sided 80 % interval, as the observed difference may be chance; `low` and `high` are those
     for the ends of its confidence interval. The error of the difference is by the algorithms' own
     variances. The notes name the smallest number of runs with the power wanted, between the
     smallest and the largest of `runs`. For items the power is that for the present difference.

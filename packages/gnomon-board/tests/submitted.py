@@ -4,20 +4,47 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from gnomon_board.client import Packed, pack_run
 from gohr import TrialLog
 from gohr.experiments import ExperimentConfig, read_log, run, write_log
 
 Log = Mapping[tuple[str, int], TrialLog]
 
-__all__ = ["Log", "bearer", "play_entry", "register", "repacked", "send"]
+__all__ = ["CSRF", "Log", "Packed", "bearer", "csrf_of", "play_entry", "register"]
+__all__ += ["repacked", "send"]
+
+#: The header that a form of a page sends its token in.
+CSRF = "X-CSRF-Token"
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A run as it is sent: its configuration, what is announced, and its log."""
+
+    config: ExperimentConfig
+    manifest: dict[str, Any]
+    log: bytes
+
+    @classmethod
+    def of(cls, config: ExperimentConfig, manifest: dict[str, Any], log: bytes) -> Packed:
+        """Announce a log as it is."""
+        announced = {"log_sha256": hashlib.sha256(log).hexdigest(), "log_bytes": len(log)}
+        return cls(config, manifest | announced, log)
+
+
+def csrf_of(client: httpx.Client, path: str) -> str:
+    """Return the token in the form of a page."""
+    found = re.search(r'name="csrf" value="([0-9a-f]{64})"', client.get(path).text)
+    assert found, path
+    return found[1]
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -42,8 +69,11 @@ def play_entry(
     out.mkdir(parents=True, exist_ok=True)
     (out / "config.toml").write_text(answer.text)
     config = ExperimentConfig.from_toml(out / "config.toml", changes={"learners": [learner]})
-    run(config, out / "run")
-    return pack_run(out / "run")
+    played = run(config, out / "run")
+    log = write_log(
+        {(trial.rule, trial.trial): each for trial, each in played.each(played.trials())}
+    )
+    return Packed.of(config, {"learner": config.learners[0].to_record()}, log)
 
 
 def send(
@@ -70,5 +100,4 @@ def repacked(
                 written.writestr(zipfile.ZipInfo(name), read.read(name))
             written.comment = bytes(2**14)
         log = out.getvalue()
-    announced = {"log_sha256": hashlib.sha256(log).hexdigest(), "log_bytes": len(log)}
-    return Packed(packed.config, packed.manifest | announced, log)
+    return Packed.of(packed.config, packed.manifest, log)

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from gnomon_board.client import Packed
 from small_season import make_account
-from submitted import bearer, play_entry, register, send
+from submitted import Packed, bearer, play_entry, register, send
 
 pytestmark = pytest.mark.usefixtures("programs_here")
 

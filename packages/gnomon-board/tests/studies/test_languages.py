@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
-from gnomon_board.studies.languages import texts
+FOLDER = Path(__file__).parents[2] / "src" / "gnomon_board" / "studies" / "languages"
+
+
+def texts(language):
+    return tomllib.loads((FOLDER / f"{language}.toml").read_text("utf-8"))
 
 
 def test_german_says_all_that_english_says():

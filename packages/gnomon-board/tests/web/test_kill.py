@@ -17,8 +17,7 @@ import httpx
 import pytest
 from sqlalchemy import select, text
 
-from gnomon_board import Client
-from gnomon_board import client as remote
+from gnomon_board import Client, submit
 from gnomon_board.database import Database
 from gnomon_board.schema import AuditRecord, Job, PlayAttempt, Submission, VerifiedTrial
 from playing import begin, invite
@@ -101,15 +100,16 @@ def test_eight_at_once_with_the_server_killed_twice(settings, database, season, 
     settings = replace(settings, lease_s=3.0, heartbeat_s=0.5, max_job_attempts=10)
     with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         entries = [register(client, token, f"Learner {k}")["id"] for k in range(N)]
-        runs = [play_entry(client, entry, tmp_path / str(entry)) for entry in entries]
+        for entry in entries:
+            play_entry(client, entry, tmp_path / str(entry))
         port = server.port
     begin = threading.Barrier(N + 1)
 
     def send_one(k: int) -> str:
         asking = Client(f"http://127.0.0.1:{port}", token, patience_s=120)
         begin.wait(60)
-        record = remote.send(asking, runs[k], entries[k], 1)
-        return str(remote.wait_for_verdict(asking, record, most_s=240)["state"])
+        run = tmp_path / str(entries[k]) / "run"
+        return str(submit(asking, run, wait_s=240, anyway=True)["state"])
 
     with ThreadPoolExecutor(N) as pool:
         verdicts = [pool.submit(send_one, k) for k in range(N)]

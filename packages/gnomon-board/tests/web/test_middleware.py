@@ -17,12 +17,11 @@ from fastapi import FastAPI
 
 from app_client import AppClient
 from gnomon_board import Settings, create_app
-from gnomon_board.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
 from gnomon_board.web.limits import Turns
 from gnomon_board.web.middleware import Gate, is_allowed_host
 from serving import serving
 from small_season import make_account
-from submitted import bearer, register
+from submitted import CSRF, bearer, csrf_of, register
 
 
 @pytest.mark.parametrize(
@@ -92,7 +91,7 @@ def test_what_is_announced_as_too_large_is_not_read(client, token):
     assert client.post("/api/tokens", content=big, headers=bearer(token)).status_code == 413
 
 
-@pytest.mark.parametrize("headers", [[], [(b"cookie", f"{COOKIE}=made-up".encode())]])
+@pytest.mark.parametrize("headers", [[], [(b"cookie", b"gnomon_session=made-up")]])
 @pytest.mark.parametrize("length", [b"2000000", None], ids=["announced", "in parts"])
 def test_of_a_stranger_no_large_body_is_read(app, headers, length):
     """It would lie in the server's memory before anybody is asked who they are."""
@@ -174,23 +173,24 @@ def browser(app, database, settings) -> Iterator[tuple[AppClient, str]]:
     """A browser in which ada is signed in, and the text of its cookie."""
     with AppClient(app) as client:
         client.post("/api/session", json={"token": make_account(database, "ada", "submit")})
-        yield client, client.cookies[COOKIE]
+        yield client, client.cookies["gnomon_session"]
 
 
-def test_a_forged_request_is_refused(browser, season):
+def test_a_forged_request_is_refused(app, database, browser, season):
     client, cookie = browser
     path, entry = "/api/seasons/spring/entries", {"name": "Mine"}
     assert client.get("/api/tokens").status_code == 200
-    for headers in ({}, {CSRF_HEADER: ""}, {CSRF_HEADER: "0" * 64}, {CSRF_HEADER: cookie}):
-        answer = client.post(path, json=entry, headers=headers)
-        assert answer.status_code == 403, headers
+    # Another browser's is of no use.
+    with AppClient(app) as another:
+        another.post("/api/session", json={"token": make_account(database, "eve", "submit")})
+        other = csrf_of(another, "/account")
+    for wrong in ({}, *({CSRF: text} for text in ("", "0" * 64, cookie, other))):
+        answer = client.post(path, json=entry, headers=wrong)
+        assert answer.status_code == 403, wrong
         assert "load the page again" in answer.json()["detail"]
     assert client.get(path).json() == []
-    good = {CSRF_HEADER: csrf_token(cookie)}
+    good = {CSRF: csrf_of(client, "/account")}
     assert client.post(path, json=entry, headers=good).status_code == 201
-    # Another browser's is of no use.
-    other = {CSRF_HEADER: csrf_token("another")}
-    assert client.post(path, json={"name": "Too"}, headers=other).status_code == 403
 
 
 def test_a_password_is_no_token_of_ours(browser, season):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import time
 import zipfile
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 from sqlalchemy import func, select
 
-from gnomon_board.client import Packed
 from gnomon_board.database import Database
 from gnomon_board.schema import Submission, VerifiedTrial
 from gnomon_board.worker import work_on_one
@@ -22,7 +20,7 @@ from gohr import TrialLog
 from gohr.errors import ConfigError
 from gohr.experiments import read_log, score_trial
 from small_season import make_account
-from submitted import Log, bearer, play_entry, register, repacked, send
+from submitted import Log, Packed, bearer, play_entry, register, repacked, send
 
 #: What a transaction holds together must hold on PostgreSQL too.
 ON_BOTH_DATABASES = True
@@ -156,8 +154,7 @@ def test_a_log_of_many_members_is_refused_before_it_is_opened(client, token, pac
         for k in range(n):
             archive.writestr(zipfile.ZipInfo(f"{k}"), b"")
     log = out.getvalue()
-    announced = {"log_sha256": hashlib.sha256(log).hexdigest(), "log_bytes": len(log)}
-    sent = Packed(packed.config, packed.manifest | announced, log)
+    sent = Packed.of(packed.config, packed.manifest, log)
     # Of the full number alone the directory is larger than the log of any run of this season.
     if n > 105:
         assert send(client, token, 1, sent).status_code == 413

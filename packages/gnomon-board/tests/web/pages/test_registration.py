@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -11,9 +10,8 @@ from sqlalchemy import select
 from app_client import AppClient
 from gnomon_board import create_app
 from gnomon_board.schema import AuditRecord, TokenRequest
-from gnomon_board.web.api.dependencies import CSRF_HEADER
 from small_season import make_account
-from submitted import bearer
+from submitted import CSRF, bearer, csrf_of
 
 
 @pytest.fixture
@@ -175,8 +173,7 @@ def test_nobody_guesses_a_claim(client):
 
 def test_tokens_of_ones_own(client, database, token):
     client.post("/api/session", json={"token": token})
-    page = client.get("/account").text
-    headers = {CSRF_HEADER: re.search(r'name="csrf" value="(\w+)"', page)[1]}
+    headers = {CSRF: csrf_of(client, "/account")}
     wanted = {"label": "the cluster"}
     assert client.post("/api/tokens", json=wanted).status_code == 403
     made = client.post("/api/tokens", json=wanted, headers=headers).json()

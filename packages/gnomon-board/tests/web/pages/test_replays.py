@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from gnomon_board.web.board_pages import demonstration
 from gohr.game import Board, Piece, ReferenceGame
 from gohr.people import OUTCOME_WORDS
 from gohr.rules import load_rule
@@ -54,15 +53,20 @@ def test_a_replay_without_a_choice_is_a_page(lively):
     assert "<h1>clockwise, trial 0</h1>" in page.text
 
 
-def test_the_recorded_episode_is_what_the_rule_replies():
+def test_the_recorded_episode_is_what_the_rule_replies(lively):
     """By the reference interpreter, from the board before the first attempt."""
-    page = demonstration()
-    rule = load_rule(page.rule)
-    pieces = [Piece(i, p["cell"], p["shape"], p["color"]) for i, p in enumerate(page.pieces)]
-    game = ReferenceGame(rule, Board(tuple(pieces)))
-    words = [OUTCOME_WORDS[game.attempt_at(s.cell, s.bucket)] for s in page.steps]
-    assert words == [s.outcome for s in page.steps]
-    assert page.errors[page.episode] == sum(word != "accepted" for word in words)
+    page = lively.get("/").text
+    move = r'data-cell="(\d+)" data-bucket="(\d)" data-title="[^:]*: ([^."]*)\." '
+    move += r'data-words="(\w+) (\w+)'
+    made = [(int(cell), int(bucket), *rest) for cell, bucket, *rest in re.findall(move, page)]
+    features = {cell: (shape.upper(), color.upper()) for cell, _, _, color, shape in made}
+    pieces = (Piece(i, cell, *each) for i, (cell, each) in enumerate(features.items()))
+    game = ReferenceGame(load_rule("clockwise"), Board(tuple(pieces)))
+    words = [OUTCOME_WORDS[game.attempt_at(cell, bucket)] for cell, bucket, *_ in made]
+    assert words == [word for _, _, word, *_ in made]
+    n_errors = sum(word != "accepted" for word in words)
+    assert f"{len(made)} attempts, {n_errors} error" in page
+    assert "on clockwise: move" in page
 
 
 def test_the_first_page_shows_a_game_and_the_top_of_the_season(lively):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from sqlalchemy import select
 
@@ -11,10 +9,10 @@ from app_client import AppClient
 from gnomon_board import create_app
 from gnomon_board.database import Database
 from gnomon_board.schema import Account, AuditRecord, Entry, Season, SeasonRule, Submission
-from gnomon_board.web.api.dependencies import COOKIE, CSRF_HEADER
 from playing import begin, invite
 from populated_board import copied
 from small_season import make_account
+from submitted import CSRF, csrf_of
 
 EVIL = "\"><script>alert(1)</script>'--{{7*7}}<img src=x onerror=alert(2)>"
 
@@ -23,12 +21,6 @@ def sign_in(client, token):
     answer = client.post("/api/session", json={"token": token})
     assert answer.status_code == 204
     return answer
-
-
-def csrf_of(client, path):
-    found = re.search(r'name="csrf" value="([0-9a-f]{64})"', client.get(path).text)
-    assert found, path
-    return found[1]
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +91,7 @@ def test_errors_repeat_what_was_asked_as_text(lively):
 
 def test_a_link_leads_to_the_web_and_nowhere_else(client, season, token):
     sign_in(client, token)
-    path, headers = "/api/seasons/spring/entries", {CSRF_HEADER: csrf_of(client, "/submit")}
+    path, headers = "/api/seasons/spring/entries", {CSRF: csrf_of(client, "/submit")}
     for link in ("javascript:alert(1)", "data:text/html,x", "//evil.example"):
         answer = client.post(path, json={"name": "x", "link": link}, headers=headers)
         assert answer.status_code == 422, link
@@ -146,7 +138,7 @@ def admin(admin_settings):
 @pytest.mark.parametrize(("path", "form"), FORMS)
 @pytest.mark.parametrize("csrf", ["", "0" * 64])
 def test_what_no_page_of_ours_sent_is_refused(admin, path, form, csrf):
-    answer = admin.post(path, json=form, headers={CSRF_HEADER: csrf})
+    answer = admin.post(path, json=form, headers={CSRF: csrf})
     assert answer.status_code == 403
     assert "out of date" in answer.text
     assert admin.get("/api/tokens").status_code == 200
@@ -178,21 +170,21 @@ def test_who_may_submit_may_not_moderate(client, season, token):
     csrf = csrf_of(client, "/account")
     sent = {"/api/submissions/1/refuse": {}, "/api/submissions/1/requeue": {}}
     for path, body in (sent).items():
-        assert client.post(path, json=body, headers={CSRF_HEADER: csrf}).status_code == 403
+        assert client.post(path, json=body, headers={CSRF: csrf}).status_code == 403
     assert client.get("/studies").status_code == 403
 
 
 def test_signing_in_and_out(client, token):
     answer = sign_in(client, token)
     cookie = answer.headers["set-cookie"]
-    assert cookie.startswith(f"{COOKIE}=")
+    assert cookie.startswith("gnomon_session=")
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     page = client.get("/account")
     assert "ada" in page.text
     assert token not in page.text
     assert page.headers["cache-control"] == "no-store"
-    headers = {CSRF_HEADER: csrf_of(client, "/account")}
+    headers = {CSRF: csrf_of(client, "/account")}
     assert client.delete("/api/session", headers=headers).status_code == 204
     assert client.get("/api/tokens").status_code == 401
 

@@ -73,8 +73,7 @@ def test_an_erased_text_is_not_in_the_file(client, database, settings, admin_tok
     client.post(f"/api/entries/{entry}/withdraw", json=why, headers=bearer(token))
     with database.reading() as session:
         number = session.get_one(Entry, entry).account_id
-    erase(client, admin_token, number)
-    database.close()
+    erase(client, admin_token, number)  # the server goes on with its files open
     left = b"".join(path.read_bytes() for path in database.file.parent.glob("board.sqlite*"))
     assert b"+49 123" not in left
 

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from gnomon_board.database import Database
+from gnomon_board.database import ERASES, Database
 from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooMany
 from gnomon_board.schema import (
     Account,
@@ -71,6 +71,7 @@ def close_account(session: Session, account: Account) -> None:
 def erase_account(session: Session, account: Account, *, by: int) -> None:
     """Close an account and erase the person's name and texts; keep the scores under a pseudonym."""
     close_account(session, account)
+    session.info[ERASES] = True
     account.name = f"erased-{account.id}"
     account.name_key = name_key(account.name) + secrets.token_hex(4)
     account.erased_at = now()
@@ -235,6 +236,7 @@ def decide(
         TokenRequest.id.in_(requests), TokenRequest.state == "waiting"
     )
     found = session.scalars(waiting.order_by(TokenRequest.id).with_for_update()).all()
+    session.info[ERASES] = by is not None  # not with each of many requests at the open switch
     for request in found:
         if grant:
             request.account_id = make_account(session, request.name).id

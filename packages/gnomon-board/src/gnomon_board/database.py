@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ _log = logging.getLogger("gnomon.server")
 
 #: Seconds that a writer waits for another one.
 _PATIENCE_S = 30
+#: Key in the ``info`` of a session that erases texts.
+ERASES = "gnomon_erases"
 
 
 class Database:
@@ -71,10 +73,13 @@ class Database:
         """Yield a session that is committed at the end, or rolled back on an error.
 
         In SQLite a session takes the write lock when it begins, so that writers never conflict.
+        After a session with :data:`ERASES` in its ``info``, the write-ahead log is emptied.
         """
         with self._writing.begin() as session:
             yield session
         self._n_commits += 1
+        if session.info.get(ERASES):
+            self._empty_log()
 
     @contextmanager
     def noting(self) -> Iterator[Session]:
@@ -103,6 +108,17 @@ class Database:
         except sqlite3.Error:
             return None
         return int(mark)
+
+    def _empty_log(self) -> None:
+        """Empty SQLite's write-ahead log, which keeps erased texts until it is overwritten."""
+        if not self.is_sqlite:
+            return
+        with closing(self.engine.raw_connection()) as connection:
+            raw = connection.driver_connection
+            assert raw is not None
+            [blocked, *_] = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if blocked:
+            _log.warning("a reader kept the write-ahead log, which may have erased texts")
 
     def close(self) -> None:
         """Close every connection."""

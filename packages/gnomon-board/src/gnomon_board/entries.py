@@ -98,6 +98,11 @@ def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
     last = max(entry.attempts, key=lambda attempt: attempt.number)
     used = session.scalar(select(Submission).where(Submission.attempt_id == last.id))
     if used is None or used.state == "uploading":
+        if last.remote_trials and all(trial.finished_at for trial in last.remote_trials):
+            raise Conflict(
+                f"the server still writes the log of attempt {last.number} of entry {entry.id}; "
+                "try again in a few seconds"
+            )
         raise Conflict(
             f"attempt {last.number} of entry {entry.id} has no log yet: finish or submit it first"
         )

@@ -36,6 +36,13 @@ def test_deep_toml_is_one_line(command, tmp_path, words, text):
     assert line.startswith(f"{words[0]}: deep.toml: ")
 
 
+def test_a_deep_plan_in_json_is_one_line(command, tmp_path):
+    (tmp_path / "deep.json").write_text('{"name": ' + "[" * 50_000 + "]" * 50_000 + "}")
+    found = command("gnomon-board", "study", "check", "deep.json")
+    assert (found.status, found.out) == (2, "")
+    assert found.err == ("gnomon-board: deep.json: not a JSON file: values are nested too deeply\n")
+
+
 @pytest.fixture(params=["first page", "other pages"])
 def damaged(request, tmp_path):
     """A data folder whose SQLite file is damaged."""

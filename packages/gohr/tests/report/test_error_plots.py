@@ -38,4 +38,7 @@ def test_boxes_have_a_dot_for_every_run():
     ax = box_plots({"r": [3.0, 4.0, 8.0], "s": [1.0, 2.0]})
     assert sum(len(c.get_offsets()) for c in ax.collections if len(c.get_offsets()) > 1) == 5
     assert [label.get_text() for label in ax.get_yticklabels()] == ["r", "s"]
+    alone = box_plots({"r": [7.0], "s": [9.0]})
+    assert [len(dots.get_offsets()) for dots in alone.collections] == [1, 1]
+    assert not alone.patches
     box_plots({"r": [7.0], "s": [2.0, 2.0], "t": [0.0, 0.0]}).figure.draw_without_rendering()

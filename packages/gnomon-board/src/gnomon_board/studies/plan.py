@@ -314,8 +314,10 @@ def read_plan(path: str | Path) -> StudyPlan:
     try:
         # An export contains its plan as JSON.
         record = json.loads(text) if text.lstrip().startswith("{") else parse_toml(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except json.JSONDecodeError as error:
         raise ConfigError(f"{path}: expected JSON: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: not a JSON file: values are nested too deeply") from None
     except GnomonError as error:
         raise ConfigError(f"{path}: {error}") from None
     return StudyPlan.from_record(_with_files(record, path.parent), str(path))

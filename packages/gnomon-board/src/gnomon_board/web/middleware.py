@@ -128,7 +128,7 @@ class Gate:
         most = _most_bytes(scope, self._settings)
         if not (_is_small(scope, _SMALL) or await run_in_threadpool(self._knows, scope)):
             if _announced(scope) > _SMALL:
-                answer = _answer(401, f"expected a token with more than {_SMALL:,} bytes")
+                answer = _answer(401, f"a body of more than {_SMALL:,} bytes needs a token")
                 await answer(scope, receive, send)
                 return
             most = min(most, _SMALL)

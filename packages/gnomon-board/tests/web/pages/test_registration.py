@@ -165,6 +165,14 @@ def test_a_moderator_refuses_many_at_once(client, database, moderator, token):
     assert names == ["", "", "", "Learner 3"]
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_refused_contact_is_not_in_the_file(client, database, moderator):
+    asked(client, "Junk", contact="call +49 123")
+    decided_by(client, moderator, [1], grant=False)
+    left = b"".join(path.read_bytes() for path in database.file.parent.glob("board.sqlite*"))
+    assert b"+49 123" not in left
+
+
 def test_nobody_guesses_a_claim(client):
     asked(client)
     assert client.get("/account?claim=abc").status_code == 404

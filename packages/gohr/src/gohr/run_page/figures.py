@@ -99,7 +99,9 @@ def median_curves(curves: Sequence[Line]) -> Axes:
 
 
 def box_plots(runs: Mapping[str, npt.ArrayLike], series: Mapping[str, int] | None = None) -> Axes:
-    """Draw the terminal errors of trials: a box and a dot for each, in horizontal rows.
+    """Draw the terminal errors of trials: a dot for each and a box, in horizontal rows.
+
+    A single trial has no box.
 
     Parameters
     ----------
@@ -118,6 +120,9 @@ def box_plots(runs: Mapping[str, npt.ArrayLike], series: Mapping[str, int] | Non
     ax = dress(new_drawing(HALF_WIDTH, height).subplots(), grid="x")
     for row, (label, values) in enumerate(runs.items()):
         color = series_style(series[label] if series else row).color
+        if np.size(values) == 1:  # a box of one trial would be a line that hides the dot
+            ax.scatter(values, [row], s=28, color=color, linewidth=0)
+            continue
         low, q1, median, q3, high = (_box(values)[name] for name in _ENDS.values())
         ax.hlines([row, row], [low, q3], [q1, high], color=color, linewidth=1.2)
         ax.vlines([low, high], row - 0.12, row + 0.12, color=color, linewidth=1.2)

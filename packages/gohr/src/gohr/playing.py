@@ -142,7 +142,7 @@ class Policy(Protocol):
     Three attributes are optional: ``reveal``, whether it is shown what the rule permits;
     ``plays_on``, whether it goes on after a board is cleared, until the horizon; and ``kernel``,
     compiled code that plays whole boards with the very attempts that ``act`` and ``observe`` would
-    give (:class:`gohr.learners.CompiledLearner`).
+    give (:class:`gohr.learners.base.CompiledLearner`).
     """
 
     def act(self, observation: Observation, /) -> int:

@@ -179,6 +179,19 @@ def test_ctrl_c_keeps_what_was_played(command, monkeypatch):
     )
 
 
+def test_ctrl_c_before_the_first_trial_says_so(command, monkeypatch, tmp_path):
+    from gohr.experiments import Run
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "begin", interrupt)
+    said = command("gohr", "run", "small.toml", "--out", "none")
+    assert said.status == 130
+    assert said.err == "gohr: stopped; no trial was begun, and the same command starts the run\n"
+    assert not (tmp_path / "none").exists()
+
+
 def test_score(command, folder):
     said = command("gohr", "score", str(folder))
     assert said.status == 0

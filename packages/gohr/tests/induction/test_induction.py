@@ -165,6 +165,10 @@ def test_learners_are_measured_saved_read_and_ranked(tmp_path):
     assert "uniform solves 0 % of the test boards (random evidence)" in " ".join(found.sentences())
     with pytest.raises(GnomonError, match="plays without a program"):
         measure(["process"], "gohr-paper")
+    with pytest.raises(GnomonError, match=r"^unknown learner 'idael'; did you mean 'ideal'"):
+        measure(["idael"], "gohr-paper")
+    with pytest.raises(GnomonError, match=r"^unknown tester 'owm'; did you mean 'own'"):
+        measure(["ideal"], "gohr-paper", ["owm"])
 
 
 def test_tables_of_the_reference_project_are_read(tmp_path):

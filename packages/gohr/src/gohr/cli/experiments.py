@@ -83,6 +83,7 @@ def play(
     from gnomon.cli import bar_of
     from gohr.experiments import run
     from gohr.experiments import status as status_of
+    from gohr.experiments.runs import is_run_folder
 
     def warn(message: Warning | str, *_: Any, **__: Any) -> None:
         answer.warn(str(message))
@@ -95,9 +96,10 @@ def play(
             warnings.showwarning = warn
             found = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
-        answer.warn(
-            f"stopped; the attempts so far are in {out}, and the same command resumes the run"
-        )
+        kept = f"the attempts so far are in {out}, and the same command resumes the run"
+        if not is_run_folder(out):
+            kept = "no trial was begun, and the same command starts the run"
+        answer.warn(f"stopped; {kept}")
         raise typer.Exit(130) from None
     answer.say(" ".join(status_of(found).notes))
     failed = [trial for trial in found.trials() if trial.error]

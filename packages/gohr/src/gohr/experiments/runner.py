@@ -8,6 +8,7 @@ from concurrent import futures
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from gnomon.errors import shortened
 from gohr.errors import ConfigError, StuckRuleWarning
 from gohr.execution import Workers, cluster_workers, make_workers
 from gohr.experiments.config import ExperimentConfig
@@ -84,6 +85,11 @@ def run(
     ...     status(run(config, out))[0].done
     2
     """
+    if not isinstance(config, ExperimentConfig):
+        raise TypeError(
+            "config: expected an ExperimentConfig, as ExperimentConfig.from_toml returns it; "
+            f"found {shortened(repr(config))}"
+        )
     if config.recorded is not None:
         raise ConfigError(f"{config.name}: was played elsewhere and cannot be resumed here")
     if config.trial_timeout_s is not None and (scheduler or executor):

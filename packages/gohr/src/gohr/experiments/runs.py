@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -383,6 +382,8 @@ def _experiment(config: ExperimentConfig) -> dict[str, Any]:
 
 def _software() -> str:
     """Return the platform, and the versions of Python and of packages."""
+    from importlib import metadata  # imports the package email, which no reader of a run needs
+
     found = [platform.platform(), f"{platform.python_implementation()} {platform.python_version()}"]
     for name in _PACKAGES:
         with suppress(metadata.PackageNotFoundError):

@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gnomon.errors import GnomonError, shortened, visible
+from gnomon.errors import GnomonError, counted, shortened, visible
 from gnomon.results import FieldRecord, Results, Row
 from gohr.errors import ConfigError
 from gohr.experiments.attempts import read_log
@@ -223,8 +223,8 @@ class Verification(Results[Verdict]):
     def notes(self) -> tuple[str, ...]:
         """Number of trials, and number of refused trials."""
         n = len(self.refused)
-        more = (f"and {n - _MOST_SHOWN} more",) if n > _MOST_SHOWN else ()
-        return (*more, f"{self.settings['run']}: {len(self)} trials, {n} refused")
+        more = (f"and {n - _MOST_SHOWN:,} more",) if n > _MOST_SHOWN else ()
+        return (*more, f"{self.settings['run']}: {counted(len(self), 'trial')}, {n:,} refused")
 
     def to_text(self, width: int = 200) -> str:
         """Return the refused trials as a table, if there are any, and the notes."""

@@ -45,7 +45,7 @@ class Outcome(FieldRecord):
         Attempts before the first ten successes in a row; infinite if there were none, NaN for the
         evidence of others.
     states_rule, foretells : float
-        As in :class:`~gohr.induction.Grade`.
+        As in :class:`gohr.induction.conclusions.Grade`.
     ideal_on_same : float
         Share of the test boards that an ideal observer solves from the same evidence; NaN if the
         rule is outside its space, or the evidence is unknown.

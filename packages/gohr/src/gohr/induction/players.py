@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, UnknownNameError, check_word
 from gohr.experiments.entries import LearnerEntry, RuleEntry
 from gohr.experiments.suites import Suite, load_suite
 from gohr.game.board import DEFAULT_SPEC, BoardSpec
@@ -24,7 +24,7 @@ from gohr.induction.conclusions import (
 )
 from gohr.induction.conditions import Kind, evidence, trial_boards
 from gohr.induction.outcomes import OWN, Induction, Outcome
-from gohr.learners.registry import plays_alone
+from gohr.learners.registry import available_learners, plays_alone
 from gohr.people.mastery import attempts_to_master
 from gohr.playing import TrialLog, play
 
@@ -71,6 +71,8 @@ def measure(
     ------
     GnomonError
         If a learner needs another program, which cannot be asked for plans.
+    UnknownNameError
+        If a learner or a tester does not exist.
 
     Examples
     --------
@@ -81,8 +83,15 @@ def measure(
     chosen = load_suite(suite) if isinstance(suite, str) else suite
     entries = [LearnerEntry(x, x) if isinstance(x, str) else x for x in learners]
     for entry in entries:
-        if not plays_alone(entry.kind):
-            raise GnomonError(f"learner {entry.name}: expected one that plays without a program")
+        if plays_alone(entry.kind):
+            continue
+        if ":" not in entry.kind and entry.kind not in available_learners():
+            raise UnknownNameError("learner", entry.kind, filter(plays_alone, available_learners()))
+        raise GnomonError(
+            f"learner {entry.name}: expected one of Gnomon that plays without a program"
+        )
+    for tester in testers:
+        check_word("tester", tester, (OWN, *get_args(Kind)))
     found: list[Outcome] = []
     for done, (rule, trial) in enumerate(product(chosen.entries, range(trials)), start=1):
         for tester, n in product(testers, n_boards):

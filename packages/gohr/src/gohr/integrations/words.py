@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from itertools import product
 from string import ascii_uppercase
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias, cast, final
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, final, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import check_word
 from gnomon.results import FieldRecord, Results
 from gohr.experiments.suites import load_suite
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
@@ -425,6 +426,7 @@ def forecast_of(
     """
     chosen, found = load_suite(suite), []
     for condition in conditions:
+        check_word("tester", condition, (OWN, *get_args(Kind)))
         requests = characters = 0
         for rule, n in product(chosen.entries, n_boards):
             source = "informative" if condition == OWN else condition

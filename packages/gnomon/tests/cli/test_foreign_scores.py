@@ -56,6 +56,12 @@ def test_curves_are_taken_at_the_last_step_that_all_reach(command, curves):
     assert command("gnomon", "read", "short.csv", "--at", "end", "--out", "end.csv").status == 0
     said = command("gnomon", "estimate", "end.csv", "--metric", "mean", "--json")
     np.testing.assert_allclose(values(said), last)
+    ends = ("--at", "end", "--window", "2", "--out", "two.csv")
+    assert command("gnomon", "read", "short.csv", *ends).status == 0
+    said = command("gnomon", "estimate", "two.csv", "--metric", "mean", "--json")
+    last = [np.mean([x[r, t, ~np.isnan(x[r, t])][-2:] for r in range(5) for t in (0, 1)])
+            for x in curves]  # fmt: skip
+    np.testing.assert_allclose(values(said), last)
     assert command("gnomon", "read", "curves.csv", "--window", "2", "--out", "w.csv").status == 0
     said = command("gnomon", "estimate", "w.csv", "--metric", "mean", "--json")
     expected = [np.mean([x[:, 0, 2:], x[:, 1, :2]]) for x in curves]

@@ -57,7 +57,7 @@ def test_the_figure_shows_the_intervals_whose_coverage_is_printed(make_scores, p
     figure = found.figure()
     missed = sum(not row["low"] <= row["true"] <= row["high"] for row in figure.rows)
     assert missed > 0
-    assert f"those of {missed} of 40 algorithms miss the diagonal" in figure.caption
+    assert f"those of {missed} of 40 algorithms (diamonds) miss the diagonal" in figure.caption
     if procedure == "factor":
         assert f"cover {100 * (40 - missed) / 40:.0f} % of the algorithms" in str(found)
     entries = [text.get_text() for text in found.plot().axes[0].get_legend().get_texts()]

@@ -85,7 +85,7 @@ def game_of(name: str) -> str:
     game = _ALIASES.get(letters, letters)
     if game in known:
         return game
-    raise UnknownNameError("Atari game", letters or name, known)
+    raise UnknownNameError("Atari game", short.lower() or name, known)
 
 
 @lru_cache

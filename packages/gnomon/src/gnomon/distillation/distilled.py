@@ -225,7 +225,9 @@ def distill(
     """
     if not isinstance(scores, PreparedScores):
         scores = table_of(scores)
-    size = size or len(have) or 5
+    size = (len(have) or 5) if size is None else size
+    if size < 1:
+        raise ScoreDataError(f"expected a size of 1 or more, found {size}")
     with recorded() as notes:
         data = prepare(scores, **preparation)
         folds = folds or min(10, len(data.algorithms))

@@ -223,7 +223,7 @@ def _prepared(
     values, smoothed = summaries_of(z, summary, scale)
     groups, dates = (_entries(rows, column, algorithms) for column in (group_by, date_by))
     years = None if dates is None else np.array([*map(_year, dates)])
-    if dates is not None and np.all(np.isnan(years)):
+    if dates is not None and years is not None and np.all(np.isnan(years)):
         raise ScoreDataError(
             f"column {date_by!r}: expected years or dates, found {listed(sorted({*dates}), 3)}"
         )

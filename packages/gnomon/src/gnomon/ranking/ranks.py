@@ -257,7 +257,10 @@ def rank(
     if scores.units == "items" and by == "algorithm" and method in (None, ITEM_MEAN):
         return _rank_items(scores, level)
     method = method or WINS
-    check_word("method", method, (WINS, *RATINGS))
+    known = (WINS, *RATINGS)
+    if scores.units == "items" and by == "algorithm":
+        known = (ITEM_MEAN, *known)
+    check_word("method", method, known)
     with recorded() as warned:
         if by == "task" and (unlike := own_scales(scores)) is not None:
             warn(unlike)

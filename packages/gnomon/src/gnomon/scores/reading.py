@@ -140,6 +140,8 @@ def read_scores(
     if columns and "item" in columns:  # then tasks are items
         columns = {"task" if name == "item" else name: x for name, x in columns.items()}
         units = units or "items"
+    if window is not None and window < 1:
+        raise ScoreDataError(f"expected a window of 1 or more scores, found {window}")
     wanted = ReadRequest(
         metric=metric,
         curves=curves,
@@ -163,12 +165,16 @@ def read_scores(
         note(message)
     if units is not None or cluster is not None:
         table = replace(table, units=units or table.units, cluster=cluster)
-    if at == "end":
+    averaged = window is not None and not all("window" in reader.takes for reader in readers)
+    if at == "end" and not averaged:
         table = table.last_step()
-    elif at is not None or (window and not all("window" in reader.takes for reader in readers)):
-        from gnomon.scores.steps import at_common_step
+    elif at is not None or averaged:
+        from gnomon.scores.steps import at_common_step, mean_of_last
 
-        table = at_common_step(table, at, window=window)
+        if at == "end":
+            table = mean_of_last(table, window or 1)
+        else:
+            table = at_common_step(table, at, window=window)
     if normalize is None:
         return table
     from gnomon.scores import normalization

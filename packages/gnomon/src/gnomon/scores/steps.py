@@ -170,6 +170,19 @@ def at_common_step(
     return replace(table, rows=rows, provenance=(*table.provenance, how))
 
 
+def mean_of_last(table: ScoreTable, window: int) -> ScoreTable:
+    """Return the mean of the last scores of each run, up to its own end."""
+    if "step" not in table.rows:
+        raise ScoreDataError("expected a column 'step' to select by; found none")
+    score = table.rows["score"].copy()
+    for run in curve_runs(table):
+        score[run.rows[-1]] = run.scores[-window:].mean()
+    how = f"mean of the last {counted(window, 'score')} of each run"
+    note(f"the score of a run is the {how}")
+    found = replace(table, rows=table.rows.with_columns({"score": score})).last_step()
+    return replace(found, provenance=(*table.provenance, how))
+
+
 def _note_own_ends(runs: Sequence[CurveRun]) -> None:
     """Note that the scores of a task's runs are from different steps."""
     for task, alike in _by_task(runs).items():

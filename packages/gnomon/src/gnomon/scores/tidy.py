@@ -341,7 +341,12 @@ def _numbers(raw: Column, name: str, origin: Origin) -> FloatArray:
         return raw.mapped([TRUTHS.get(text, np.nan) for text in plain])
     numbers = [_number(text) for text in plain]
     if None in numbers:
-        wrong = raw.mapped([number is None for number in numbers], False)
+        unread = [number is None for number in numbers]
+        if name == "score":
+            # Of answers right or wrong the one that is neither.
+            neither = [no and text not in TRUTHS for no, text in zip(unread, plain, strict=True)]
+            unread = neither if any(neither) else unread
+        wrong = raw.mapped(unread, False)
         at = int(np.argmax(wrong))
         text = raw.names[int(raw.codes[at])]
         remedy = ""

@@ -11,6 +11,7 @@ is not estimable. :class:`Metric` makes a user's own function take part everywhe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -144,6 +145,8 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
         raise ScoreDataError(
             "optimality_gap: expected a target gamma, since lower scores are better; found none"
         )
+    if gamma is not None and not math.isfinite(gamma):
+        raise ScoreDataError(f"optimality_gap: expected a finite target gamma, found {gamma}")
     target, sign = 1.0 if gamma is None else gamma, 1.0 if higher_is_better else -1.0
 
     def each(x: FloatArray) -> FloatArray:

@@ -215,6 +215,8 @@ def _shares(a: Texts, b: Texts, winner: Texts, origin: Origin) -> FloatArray:
         if share is None or one is None or two is None:
             expected = "model_a, model_b, tie or the name of one of the two"
             raise origin.error_at([at], "winner", f"expected {expected}, found {word!r}")
+        if one == two:
+            raise origin.error_at([at], "model_b", f"expected two models, found {one!r} twice")
         found[at] = share
     return found
 

@@ -22,6 +22,14 @@ def said(found, section):
     return [f.finding for f in found if f.section == section]
 
 
+def test_equal_summaries_are_said_to_be_equal():
+    x = np.random.default_rng(0).normal(0, 1, (5, 4))
+    lines = said(audited({"a": x, "copy": x, "better": x + 3}), "metrics")
+    assert [line.split(";")[0] for line in lines] == [
+        f"{name}: better > a = copy" for name in ("Mean", "Median", "IQM")
+    ]
+
+
 def test_a_clear_table_is_settled():
     rng = np.random.default_rng(0)
     found = audited({name: rng.normal(m, 1, (10, 6)) for name, m in (("a", 0), ("b", 3), ("c", 6))})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -268,7 +268,10 @@ def _on_metric(metric: str, values: dict[str, float], ranking: Ranking) -> State
     known = [name for name in ranking.names if math.isfinite(values[name])]
     if len(known) < 2:
         return Statement("metrics", metric, f"{METRICS[metric]}: {_CENSORED}")
-    text = f"{METRICS[metric]}: {' > '.join(sorted(known, key=lambda name: -values[name]))}"
+    order = sorted(known, key=lambda name: -values[name])
+    text = f"{METRICS[metric]}: {order[0]}"
+    for one, next_one in pairwise(order):
+        text += f" {'>' if values[one] - values[next_one] > 1e-9 else '='} {next_one}"
     place = {name: i for i, name in enumerate(ranking.names)}
     turned = [(b, a) for a, b in combinations(known, 2) if values[b] - values[a] > 1e-9]
     sure = [(b, a) for b, a in turned if ranking.separated[place[b], place[a]]]

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
+from sqlalchemy import update
 
+from gnomon_board import Settings
 from gnomon_board.database import Database
-from gnomon_board.schema import Season, SeasonRule
+from gnomon_board.schema import Season, SeasonRule, now
+from gnomon_board.worker import work
+from gohr import ExperimentConfig
 from small_season import make_season
 from submitted import bearer, register
 
-__all__ = ["begin", "hidden_season", "move", "play_at_random"]
+__all__ = ["assigned", "begin", "hidden_season", "move", "play_at_random", "standings", "work_off"]
 
 _TEXT = "(shape:star, bucket:{}) (shape:[square,circle], bucket:{}) (shape:triangle, bucket:{})"
 #: Texts of rules that differ in their buckets.
@@ -68,3 +74,35 @@ def play_at_random(client: httpx.Client, token: str, trials: list[int]) -> int:
             if reply["over"]:
                 n_attempts += position.pop(reply["trial"])
     return n_attempts
+
+
+class _UntilIdle(threading.Event):
+    """An event that a worker sets itself when it has nothing to do."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.set()
+        return True
+
+
+def work_off(database: Database, settings: Settings) -> None:
+    """Let a worker look after the seasons, and verify until nothing is queued."""
+    work(database, settings, "worker", _UntilIdle())
+
+
+def standings(client: httpx.Client, season: str = "s1") -> dict[str, Any]:
+    """Return the standings of a season."""
+    record: dict[str, Any] = client.get(f"/api/seasons/{season}/standings").json()["standings"]
+    return record
+
+
+def assigned(
+    client: httpx.Client, database: Database, entry: int, folder: Path
+) -> ExperimentConfig:
+    """Return what the first attempt of an entry has to play: it is told after the reveal."""
+    texts = []
+    for moment in (now(), None):
+        with database.writing() as session:
+            session.execute(update(Season).values(revealed_at=moment))
+        texts.append(client.get(f"/api/entries/{entry}/attempts/1/config").text)
+    (folder / "assigned.toml").write_text(texts[0])
+    return ExperimentConfig.from_toml(folder / "assigned.toml", trusted=False)

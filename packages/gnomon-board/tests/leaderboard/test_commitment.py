@@ -7,42 +7,42 @@ import json
 
 import pytest
 
-from gnomon.errors import GnomonError
-from gnomon_board.commitment import Reveal, canonical_text, commit
-from gohr.experiments import RuleEntry
+from gohr.rules import parse
 
 RULES = [
     {"name": "s1-h01", "text": "# secret\n(*,red,*,*,p+1)"},
     {"name": "s1-h02", "text": "(pos:L, bucket:2)"},
 ]
 SALT = "5a" * 32
-COMMITMENT = commit("s1", [RuleEntry(**rule) for rule in RULES], SALT)
+#: As the documentation says: the SHA-256 of a JSON text, sorted and without blanks.
+TEXTS = [
+    [rule["name"], str(parse(rule["text"].removeprefix("# secret\n"))).strip()] for rule in RULES
+]
+WHOLE = {"format": 1, "rules": TEXTS, "salt": SALT, "season": "s1"}
+COMMITMENT = hashlib.sha256(json.dumps(WHOLE, separators=(",", ":")).encode()).hexdigest()
 RECORD = {"name": "s1", "commitment": COMMITMENT, "salt": SALT, "rules": RULES}
 
 
-def holds(**changes):
-    told = Reveal.from_record(RECORD | changes)
-    return told.computed == told.commitment
+@pytest.fixture
+def checked(command, tmp_path):
+    """Check a reveal with changes, and return what was answered."""
+
+    def run(**changes):
+        (tmp_path / "reveal.json").write_text(json.dumps(RECORD | changes))
+        return command("gnomon-board", "season", "check-reveal", "reveal.json")
+
+    return run
 
 
-def test_as_the_documentation_says_it_is_computed():
-    """Independently: the SHA-256 of a JSON text, sorted and without blanks."""
-    first, second = (json.dumps([x["name"], canonical_text(x["text"])]) for x in RULES)
-    text = f'{{"format": 1, "rules": [{first}, {second}], "salt": "{SALT}", "season": "s1"}}'
-    compact = json.dumps(json.loads(text), separators=(",", ":"))
-    assert compact.startswith('{"format":1,"rules":[["s1-h01","')
-    assert hashlib.sha256(compact.encode()).hexdigest() == COMMITMENT
-
-
-def test_what_was_committed_to_holds():
-    assert holds()
+def test_what_was_committed_to_holds(checked):
+    assert checked().status == 0
     public = {"name": "clockwise", "text": "(*,*,*,*,p+1)", "visibility": "public"}
-    assert holds(rules=[public, *RULES])
+    assert checked(rules=[public, *RULES]).status == 0
 
 
-def test_comments_and_blanks_are_of_no_consequence():
+def test_comments_and_blanks_are_of_no_consequence(checked):
     spaced = {"name": "s1-h01", "text": "( *, red , *, *, p + 1 )  # x"}
-    assert holds(rules=[spaced, RULES[1]])
+    assert checked(rules=[spaced, RULES[1]]).status == 0
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_comments_and_blanks_are_of_no_consequence():
         {"commitment": "0" * 64},
     ],
 )
-def test_anything_else_does_not_hold(other):
-    assert not holds(**other)
+def test_anything_else_does_not_hold(checked, other):
+    assert checked(**other).status == 1
 
 
 @pytest.mark.parametrize(
@@ -71,18 +71,15 @@ def test_anything_else_does_not_hold(other):
         ({"rules": [{"name": "a", "text": "(("}]}, "rule 'a', line 1"),
     ],
 )
-def test_what_is_no_reveal_is_refused(tmp_path, change, message):
-    path = tmp_path / "reveal.json"
-    path.write_text(json.dumps(RECORD | change))
-    with pytest.raises(GnomonError) as error:
-        Reveal.from_json(path)
-    assert str(error.value).startswith(f"{path}: {message}")
-    assert "\n" not in str(error.value)
+def test_what_is_no_reveal_is_refused(checked, change, message):
+    told = checked(**change)
+    assert told.status == 2
+    assert f"reveal.json: {message}" in told.err
+    assert told.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("text", ["", "[]", "nonsense", "[" * 100_000])
-def test_what_is_no_json_is_refused(tmp_path, text):
-    path = tmp_path / "reveal.json"
-    path.write_text(text)
-    with pytest.raises(GnomonError, match="expected"):
-        Reveal.from_json(path)
+def test_what_is_no_json_is_refused(command, tmp_path, text):
+    (tmp_path / "reveal.json").write_text(text)
+    told = command("gnomon-board", "season", "check-reveal", "reveal.json")
+    assert (told.status, "expected" in told.err) == (2, True)

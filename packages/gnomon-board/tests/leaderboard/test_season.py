@@ -5,22 +5,17 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import pytest
 from sqlalchemy import select
 
-from gnomon.errors import GnomonError
-from gnomon_board.commitment import Reveal, canonical_text
 from gnomon_board.drawn_rules import ELEMENTS, Difficulty
-from gnomon_board.entries import assigned_seed
-from gnomon_board.errors import Conflict, LeaderboardError, NotAllowed
 from gnomon_board.remote_play import RemotePlan
 from gnomon_board.schema import AuditRecord, Season
-from gnomon_board.season_plan import SeasonPlan, secret_rng
-from gnomon_board.seasons import create_season, reveal_season
+from small_season import make_season
+from submitted import register
 
 #: What a transaction holds together must hold on PostgreSQL too.
 ON_BOTH_DATABASES = True
@@ -31,191 +26,145 @@ title = "Season 1"
 division = "hidden"
 episodes = 3
 horizon = 40
-closes = 2020-01-01
-
+closes = 2999-01-01
 [hidden]
-generate = 2
-rules = ["mine.txt"]
+rules = ["mine.txt", "other.txt"]
 rules_per_attempt = 2
-elements = ["shape", "color"]
-n_elements = [1, 1]
 """
 MINE = "# my secret\n(shape:star, bucket:0) (shape:[square,circle,triangle], bucket:3)\n"
 
 
-@pytest.fixture(scope="module")
-def plan(tmp_path_factory) -> SeasonPlan:
-    folder = tmp_path_factory.mktemp("season")
-    (folder / "mine.txt").write_text(MINE)
-    (folder / "s1.toml").write_text(FILE)
-    told: list[tuple[int, int]] = []
-    found = SeasonPlan.from_toml(
-        folder / "s1.toml", rng=np.random.default_rng(0), progress=lambda *n: told.append(n)
-    )
-    assert told == [(1, 2), (2, 2)], "drawing rules takes long, so its progress is shown"
-    return found
+@pytest.fixture
+def season(command, settings, tmp_path):
+    """Call a verb of seasons, and return its status, its only result and its error output."""
+    (tmp_path / "mine.txt").write_text(MINE)
+    (tmp_path / "other.txt").write_text(MINE.replace("star", "circle").replace(",circle", ",star"))
+
+    def call(verb, name, *options):
+        where = ["--data", str(settings.data), "--database", settings.database, "--json"]
+        told = command("gnomon-board", "season", verb, name, *options, *where)
+        return told.status, json.loads(told.out)["results"][0] if told.out else {}, told.err
+
+    return call
 
 
-def made(database, plan) -> Season:
-    with database.writing() as session:
-        create_season(session, plan)
+@pytest.fixture
+def new(season, tmp_path):
+    """Make a season of the text of a file."""
+
+    def made(text=FILE):
+        (tmp_path / "s1.toml").write_text(text)
+        return season("new", "s1.toml")
+
+    return made
+
+
+def kept(database, name):
     with database.reading() as session:
-        season = session.scalar(select(Season).where(Season.name == plan.columns["name"]))
-        assert season is not None
-        assert season.rules
-        return season
+        found = session.scalars(select(Season).where(Season.name == name)).one()
+        assert found.rules
+        return found
 
 
-def test_a_file_is_read(plan):
-    assert [rule.name for rule in plan.hidden_rules] == ["s1-h01", "s1-h02", "s1-h03"]
-    wanted = {"trials": 1, "episodes": 3, "horizon": 40, "rules_per_attempt": 2}
-    closes = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
-    assert (wanted | {"closes_at": closes}).items() <= plan.columns.items()
-    assert sum(rule.text == MINE for rule in plan.hidden_rules) == 1
+def test_it_is_committed_to_and_revealed(client, database, new, season):
+    assert new()[1] | {"commitment": ""} == {
+        "season": "s1", "commitment": "", "n_rules": 2, "n_hidden": 2,
+    }  # fmt: skip
+    assert new(FILE.replace('"s1"', '"s2"'))[0] == 0
+    row = kept(database, "s1")
+    assert (row.trials, row.episodes, row.horizon, row.rules_per_attempt) == (1, 3, 40, 2)
+    assert row.closes_at == datetime.datetime(2999, 1, 1, tzinfo=datetime.UTC)
+    assert [rule.name for rule in row.rules] == ["s1-h01", "s1-h02"]
+    assert MINE in [rule.text for rule in row.rules]
+    assert len(row.salt) == 64
+    assert kept(database, "s2").salt != row.salt
+    status, _, err = season("reveal", "s1")
+    assert (status, "open until 2999" in err) == (2, True)
+    told = season("reveal", "s1", "--early")[1]
+    assert (told["salt"], told["commitment"]) == (row.salt, row.commitment)
+    record = client.get("/api/seasons/s1").json()
+    assert [each["text"] for each in record["rules"]] == [rule.text for rule in row.rules]
+    assert (record["salt"], record["commitment"]) == (row.salt, row.commitment)
+    after = kept(database, "s1")
+    assert after.version == row.version + 1
+    assert after.closes_at == after.revealed_at
+    with database.reading() as session:
+        actions = session.scalars(select(AuditRecord.action).order_by(AuditRecord.id)).all()
+    assert actions[-3:] == ["season made", "season made", "season revealed"]
 
 
-def test_the_place_of_a_rule_in_the_file_tells_nothing(monkeypatch):
+def test_before_the_reveal_nothing_tells_a_hidden_rule(client, database, new):
+    new()
+    row, answer = kept(database, "s1"), client.get("/api/seasons/s1")
+    assert row.commitment in answer.text
+    with database.reading() as session:
+        details = [json.dumps(each.detail) for each in session.scalars(select(AuditRecord))]
+    for told in (answer.text, *details):
+        assert row.salt not in told
+        assert "bucket" not in told
+        assert "my secret" not in told
+    hidden = [(r["text"], r["family"], r["tags"]) for r in answer.json()["rules"]]
+    assert hidden == [(None, "", [])] * 2
+
+
+def test_the_place_of_a_rule_in_the_file_tells_nothing(database, new, monkeypatch):
     # Whether they are fit to be played takes long, and is of no consequence here.
     name = "gnomon_board.season_plan.reason_against"
     monkeypatch.setattr(name, lambda *rule, **where: None)
-    texts = ["(shape:star, bucket:0) (shape:[square,circle,triangle], bucket:3)", "(bucket:p+1)"]
-    own = [{"name": str(i), "text": t.replace("p+1", "[1,2]")} for i, t in enumerate(texts)]
-    values = {"name": "s", "division": "hidden", "hidden": {"rules": own}}
     first: set[str] = set()
-    for seed in range(8):
-        plan = SeasonPlan.from_record(values, rng=np.random.default_rng(seed))
-        first.add(plan.rules[0]["text"])
+    for n in range(30):
+        new(FILE.replace('"s1"', f'"s{n}"'))
+        first.add(kept(database, f"s{n}").rules[0].text)
         if len(first) == 2:
             return
     pytest.fail("the rule that stands first in the file always comes first")
 
 
-def test_it_is_committed_to_and_revealed(client, database, plan):
-    season = made(database, plan)
-    assert season.commitment
-    assert season.salt
-    assert len(season.salt) == 64
-    assert made(database, replace(plan, columns={**plan.columns, "name": "s2"})).salt != season.salt
-    with database.writing() as session:
-        found = session.get_one(Season, season.id)
-        reveal = reveal_season(session, found)
-    assert reveal.computed == season.commitment
-    assert reveal.commitment == season.commitment
-    assert [rule.text for rule in reveal.rules] == [rule.text for rule in plan.hidden_rules]
-    assert Reveal.from_record(client.get("/api/seasons/s1").json()) == reveal
-    with database.reading() as session:
-        found = session.get_one(Season, season.id)
-        assert found.version == season.version + 1
-        actions = session.scalars(select(AuditRecord.action)).all()
-        assert actions == ["season made", "season made", "season revealed"]
+def test_a_season_without_hidden_rules_commits_to_nothing(database, new, season):
+    new('name = "spring"\ndivision = "replayed"\nrules = ["clockwise", "color-match"]')
+    row = kept(database, "spring")
+    assert row.commitment is row.salt is None
+    assert (row.trials, row.episodes, row.horizon) == (20, 200, 100)
+    status, _, err = season("reveal", "spring")
+    assert (status, "no hidden rules" in err) == (2, True)
 
 
-def test_before_the_reveal_nothing_tells_a_hidden_rule(client, database, plan):
-    season = made(database, plan)
-    answer = client.get("/api/seasons/s1")
-    told = answer.text
-    assert season.commitment in told
-    assert season.salt not in told
-    for rule in plan.hidden_rules:
-        assert json.dumps(rule.text)[1:-1] not in told
-        assert canonical_text(rule.text) not in told
-    hidden = [rule for rule in answer.json()["rules"] if rule["visibility"] == "hidden"]
-    assert [(r["text"], r["family"], r["tags"]) for r in hidden] == [(None, "", [])] * 3
-    with database.reading() as session:
-        kept = session.scalars(select(AuditRecord)).all()
-        assert all(season.salt not in json.dumps(record.detail) for record in kept)
-        assert all("bucket" not in json.dumps(record.detail) for record in kept)
-    with pytest.raises(LeaderboardError, match="has not been revealed"):
-        Reveal.from_record(answer.json())
-
-
-def test_an_open_season_is_not_revealed_by_mistake(database, plan):
-    season = made(database, plan)
-    with database.writing() as session:
-        found = session.get_one(Season, season.id)
-        found.closes_at = datetime.datetime(2999, 1, 1, tzinfo=datetime.UTC)
-    with pytest.raises(NotAllowed, match="open until 2999"), database.writing() as session:
-        reveal_season(session, session.get_one(Season, season.id))
-    with database.writing() as session:
-        found = session.get_one(Season, season.id)
-        told = reveal_season(session, found, early=True)
-        assert told.computed == told.commitment
-        assert found.closes_at == found.revealed_at
-
-
-def test_a_name_is_given_once(database, plan):
-    made(database, plan)
-    with pytest.raises(Conflict, match="there is a season 's1' already"):
-        made(database, plan)
-
-
-def test_a_season_without_hidden_rules_commits_to_nothing(database):
-    values = {"name": "spring", "division": "replayed", "rules": ["clockwise", "color-match"]}
-    plan = SeasonPlan.from_record(values, rng=np.random.default_rng(0))
-    season = made(database, plan)
-    assert season.commitment is season.salt is None
-    assert (season.trials, season.episodes, season.horizon) == (20, 200, 100)
-    with pytest.raises(NotAllowed, match="no hidden rules"), database.writing() as session:
-        reveal_season(session, session.get_one(Season, season.id))
-
-
-def test_a_suite_brings_its_boards():
-    values = {"name": "core", "division": "replayed", "rules": ["gohr-core"]}
-    plan = SeasonPlan.from_record(values, rng=np.random.default_rng(0))
-    assert len(plan.rules) == 15
-    assert plan.columns["board"]["pieces"] == [9, 9]
-
-
-def test_secret_generators_differ():
-    assert len({int(secret_rng().integers(2**62)) for _ in range(20)}) == 20
+def test_a_suite_brings_its_boards(database, new):
+    assert new('name = "core"\ndivision = "replayed"\nrules = ["gohr-core"]')[1]["n_rules"] == 15
+    assert kept(database, "core").board["pieces"] == [9, 9]
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"name": "Season One"}, "field 'name': "),
-        ({"division": "secret"}, "field 'division': "),
-        ({"division": "replayed"}, "division 'replayed': expected no table [hidden]"),
-        ({"hidden": None}, "division 'hidden': expected a table [hidden]"),
-        ({"trials": 0}, "field 'trials': "),
-        ({"trails": 3}, "field 'trails': "),
-        ({"trials": 2}, "field 'trials': expected 1 in a hidden season, found 2"),
-        ({"rules": ["clockwise"]}, "field 'rules': expected none in a hidden season"),
-        ({"hidden": {"rules": ["clockwize"]}}, "unknown rule or file 'clockwize'"),
+        ('name = "Season One"', "field 'name': "),
+        ('division = "secret"', "field 'division': "),
+        ('division = "replayed"', "division 'replayed': expected no table [hidden]"),
+        ("hidden", "division 'hidden': expected a table [hidden]"),
+        ("division", "field 'division'"),
+        ("trials = 0", "field 'trials': "),
+        ("trails = 3", "field 'trails': "),
+        ("trials = 2", "field 'trials': expected 1 in a hidden season, found 2"),
+        ('rules = ["clockwise"]', "field 'rules': expected none in a hidden season"),
+        ('hidden = {rules = ["clockwize"]}', "unknown rule or file 'clockwize'"),
         (
-            {"hidden": {"generate": 1, "rules_per_attempt": 2}},
+            "hidden = {generate = 1, rules_per_attempt = 2}",
             "field 'hidden.rules_per_attempt': expected at most 1",
         ),
-        ({"hidden": {"generate": 0}}, "field 'hidden': expected 'generate' or 'rules'"),
-        ({"hidden": {"generate": 1, "elements": ["luck"]}}, "unknown element 'luck'"),
-        ({"hidden": {"rules": [{"name": "x", "text": "(*,*,*,*,*)"}]}}, "hidden rule 'x': an att"),
-        ({"hidden": {"rules": [{"name": "x", "text": "(*,red,*,*,1)"}]}}, "hidden rule 'x': it c"),
-        ({"opens": datetime.date(2020, 1, 1)}, "field 'closes': expected a moment after 2020"),
+        ("hidden = {generate = 0}", "field 'hidden': expected 'generate' or 'rules'"),
+        ('hidden = {generate = 1, elements = ["luck"]}', "unknown element 'luck'"),
+        ('hidden = {rules = [{name = "x", text = "(*,*,*,*,*)"}]}', "hidden rule 'x': an att"),
+        ('hidden = {rules = [{name = "x", text = "(*,red,*,*,1)"}]}', "hidden rule 'x': it c"),
+        ("opens = 2020-01-01", "field 'closes': expected a moment after 2020"),
+        ("name = ", "not a TOML file"),
     ],
 )
-def test_what_is_no_season_is_refused(change, message):
-    values = {
-        "name": "s1",
-        "division": "hidden",
-        "closes": datetime.date(2020, 1, 1),
-        "hidden": {"generate": 1},
-    } | change
-    with pytest.raises(GnomonError) as error:
-        SeasonPlan.from_record(values, rng=np.random.default_rng(0))
-    assert str(error.value).startswith(message)
-
-
-def test_errors_name_the_file(tmp_path):
-    path = tmp_path / "s.toml"
-    with pytest.raises(GnomonError, match="cannot read this"):
-        SeasonPlan.from_toml(path, rng=np.random.default_rng(0))
-    path.write_text("name = ")
-    with pytest.raises(GnomonError, match="not a TOML file"):
-        SeasonPlan.from_toml(path, rng=np.random.default_rng(0))
-    path.write_text('name = "s"')
-    with pytest.raises(GnomonError) as error:
-        SeasonPlan.from_toml(path, rng=np.random.default_rng(0))
-    assert str(error.value).startswith(f"{path}: field 'division'")
+def test_what_is_no_season_is_refused(new, change, message):
+    whole = {"name": 'name = "s1"', "division": 'division = "hidden"'}
+    whole |= {"closes": "closes = 2020-01-01", "hidden": "hidden = {generate = 1}"}
+    whole[change.partition(" ")[0]] = change if "=" in change else ""
+    status, _, err = new("\n".join(whole.values()))
+    assert (status, f"s1.toml: {message}" in err) == (2, True), err
 
 
 def block_of_the_page(name: str) -> str:
@@ -226,19 +175,13 @@ def block_of_the_page(name: str) -> str:
     return found[1]
 
 
-def test_the_files_of_the_page_are_read(tmp_path):
-    (tmp_path / "mine.txt").write_text(MINE)
-    season = tmp_path / "s1.toml"
-    season.write_text(
-        block_of_the_page("s1.toml").replace("= 120 ", "= 1 ").replace("= 30 ", "= 1 ")
-    )
-    plan = SeasonPlan.from_toml(season, rng=np.random.default_rng(1))
-    assert len(plan.hidden_rules) == 2
-    assert plan.columns["opens_at"] == datetime.datetime(2027, 1, 1, tzinfo=datetime.UTC)
+def test_the_files_of_the_page_are_read(database, new, tmp_path):
+    text = block_of_the_page("s1.toml").replace("= 120 ", "= 1 ").replace("= 30 ", "= 1 ")
+    assert new(text)[1]["n_hidden"] == 2
+    assert kept(database, "s1").opens_at == datetime.datetime(2027, 1, 1, tzinfo=datetime.UTC)
     (tmp_path / "plan.toml").write_text(block_of_the_page("plan.toml"))
-    assert RemotePlan.from_toml(tmp_path / "plan.toml").learner_entry().params == {
-        "learning_rate": 0.03
-    }
+    learner = RemotePlan.from_toml(tmp_path / "plan.toml").learner_entry()
+    assert learner.params == {"learning_rate": 0.03}
 
 
 def test_every_knob_has_its_row_on_the_page():
@@ -251,15 +194,11 @@ def test_every_knob_has_its_row_on_the_page():
     assert all(f"`{element}`" in page for element in ELEMENTS)
 
 
-def test_seeds_cannot_be_chosen():
-    secret = bytes(range(32))
-    seeds = {
-        assigned_seed(secret, season, entry, attempt)
-        for season in ("s1", "s2")
-        for entry in (1, 2, 11)
-        for attempt in (1, 2, 11)
-    }
-    assert len(seeds) == 18
+def test_seeds_are_of_each_attempt_alone(client, database, token):
+    seeds = set()
+    for name in ("s1", "s2"):
+        make_season(database, name)
+        for k in range(3):
+            seeds.add(register(client, token, f"Learner {k}", name)["attempts"][0]["seed"])
+    assert len(seeds) == 6
     assert all(0 <= seed < 2**63 for seed in seeds)
-    assert assigned_seed(secret, "s1", 1, 1) == assigned_seed(secret, "s1", 1, 1)
-    assert assigned_seed(bytes(32), "s1", 1, 1) not in seeds

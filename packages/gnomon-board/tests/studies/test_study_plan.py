@@ -9,7 +9,6 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gnomon_board.studies import StudyPlan, read_plan
-from gnomon_board.studies.plan_check import check_plan
 from gohr.errors import ConfigError
 from gohr.rules import load_rule_text
 
@@ -99,30 +98,44 @@ def test_files_that_a_plan_names_stand_in_it(tmp_path):
         read_plan(path)
 
 
-def checked(rule, **fields):
-    """Check a plan of one series on a rule of its own."""
-    lists = {"a": [{"rule": "mine", **fields}]}
-    plan = {"name": "p", "title": "P", "consent": "Yes.", "lists": lists, "rule_texts": {}}
-    return check_plan(StudyPlan.from_record(plan | {"rule_texts": {"mine": rule}}))
+@pytest.fixture
+def checked(command, tmp_path):
+    """Check a plan of one series on a rule of its own; return the status and the findings."""
+
+    def run(rule, **fields):
+        (tmp_path / "mine.txt").write_text(rule)
+        given = "".join(f", {name} = {text}" for name, text in fields.items())
+        plan = (
+            f'name = "p"\ntitle = "P"\nconsent = "Yes."\nlists.a = [{{rule = "mine.txt"{given}}}]'
+        )
+        (tmp_path / "plan.toml").write_text(plan)
+        told = command("gnomon-board", "study", "check", "plan.toml", "--json")
+        records = json.loads(told.out)["results"]
+        return told.status, [each for each in records if each["record"] == "finding"]
+
+    return run
 
 
-RED = {"cell": 1, "shape": "STAR", "color": "RED"}
-BLUE = {"cell": 8, "shape": "STAR", "color": "BLUE"}
+RED = {"id": 0, "color": "RED", "shape": "STAR", "x": 1, "y": 1}
+BLUE = {"id": 1, "color": "BLUE", "shape": "STAR", "x": 2, "y": 2}
 
 
 @pytest.mark.parametrize("tags", ["", "# tags: can-stall\n"])
-def test_a_board_that_cannot_be_cleared_is_an_error(tags):
+def test_a_board_that_cannot_be_cleared_is_an_error(checked, tmp_path, tags):
     """The fourth of four given boards counts as well."""
-    given = [[RED]] * 3 + [[RED, BLUE]]
-    found = checked(f"{tags}(*, *, red, *, 0)", given=given, episodes=4)
-    assert [(each.severity, each.where) for each in found.findings] == [("error", "a, series 1")]
-    assert "board 4 cannot be cleared" in found.findings[0].message
-    assert "left at least 1 piece" in found.findings[0].message
+    for k in range(1, 5):
+        board = {"id": 0, "value": [RED] if k < 4 else [RED, BLUE]}
+        (tmp_path / f"{k}.json").write_text(json.dumps(board))
+    given = ["1.json", "2.json", "3.json", "4.json"]
+    _, [found] = checked(f"{tags}(*, *, red, *, 0)", given=given, episodes=4)
+    assert (found["severity"], found["where"]) == ("error", "a, series 1")
+    assert "board 4 cannot be cleared" in found["message"]
+    assert "left at least 1 piece" in found["message"]
 
 
-def test_a_board_that_can_get_stuck_is_a_warning_unless_the_rule_means_it():
+def test_a_board_that_can_get_stuck_is_a_warning_unless_the_rule_means_it(checked):
     rule = load_rule_text("one-color-a-bucket")
     assert "can-stall" in rule
-    assert checked(rule).passes
-    (found,) = checked(rule.replace("can-stall", "")).findings
-    assert (found.severity, "got stuck" in found.message) == ("warning", True)
+    assert checked(rule)[0] == 0
+    _, [found] = checked(rule.replace("can-stall", ""))
+    assert (found["severity"], "got stuck" in found["message"]) == ("warning", True)

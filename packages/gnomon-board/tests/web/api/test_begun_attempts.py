@@ -7,12 +7,8 @@ import datetime
 import pytest
 from sqlalchemy import select
 
-from gnomon_board.hidden import close_unfinished, queue_played
 from gnomon_board.schema import EntryAttempt, RemoteTrial, Season, Submission, now
-from gnomon_board.standing_cache import board_of
-from gnomon_board.standings import standings_of
-from gnomon_board.worker import work_on_one
-from remote_play import begin, hidden_season, move, play_at_random
+from remote_play import begin, hidden_season, move, play_at_random, standings, work_off
 from small_season import make_account
 from submitted import bearer
 
@@ -28,27 +24,21 @@ def ids(play) -> list[int]:
     return [trial["trial"] for trial in play["trials"]]
 
 
-def verify_all(database, settings) -> None:
-    queue_played(database, settings)
-    while work_on_one(database, settings, "worker"):
-        pass
-
-
-def standings(database, season):
-    with database.reading() as session:
-        return standings_of(board_of(session, session.get_one(Season, season.id)))
+def ranked(client):
+    """Return the ranked learners by name."""
+    return {line["contender"]["name"]: line["contender"] for line in standings(client)["ranked"]}
 
 
 def test_an_attempt_that_is_left_is_shown_and_keeps_its_entry_from_a_rank(
     client, database, token, season, settings
 ):
     play = begin(client, token, "chooser")
-    assert standings(database, season).unranked == ()  # nothing was played
+    assert standings(client)["unranked"] == []  # nothing was played
     play_at_random(client, token, ids(play)[:-1])
     move(client, token, (ids(play)[-1], 0, [0, 0, 0]))
-    line = standings(database, season).unranked[0]
-    assert (line.contender.name, line.why) == ("chooser", "unfinished attempt")
-    assert (line.contender.n_attempts, line.contender.n_unfinished) == (1, 1)
+    [line] = standings(client)["unranked"]
+    assert (line["contender"]["name"], line["why"]) == ("chooser", "unfinished attempt")
+    assert (line["contender"]["n_attempts"], line["contender"]["n_unfinished"]) == (1, 1)
     page = client.get("/seasons/s1").text
     assert "an attempt was begun and is not finished" in page
 
@@ -63,19 +53,16 @@ def test_the_best_of_three_does_not_hide_the_other_two(client, database, token, 
     play_at_random(client, token, ids(best))
     other = make_account(database, "other", "submit")
     play_at_random(client, other, ids(begin(client, other, "honest")))
-    verify_all(database, settings)
-    found = standings(database, season)
-    assert {line.contender.name for line in found.ranked} == {"best", "honest"}
-    [shown] = [line.contender for line in found.ranked if line.contender.name == "best"]
-    assert (shown.n_begun, shown.also_begun) == (3, ("first", "second"))
+    work_off(database, settings)
+    found = ranked(client)
+    assert set(found) == {"best", "honest"}
+    assert (found["best"]["n_begun"], found["best"]["also_begun"]) == (3, ["first", "second"])
     # Nor a fourth, of which the first boards were looked at and left.
     begin(client, token, "looked at")
-    found = standings(database, season)
-    assert {line.contender.name for line in found.ranked} == {"best", "honest"}
-    [shown] = [line.contender for line in found.ranked if line.contender.name == "best"]
-    assert (shown.n_begun, shown.also_begun[2:]) == (4, ("looked at",))
-    [honest] = [line.contender for line in found.ranked if line.contender.name == "honest"]
-    assert (honest.n_begun, honest.also_begun) == (1, ())
+    found = ranked(client)
+    assert set(found) == {"best", "honest"}
+    assert (found["best"]["n_begun"], found["best"]["also_begun"][2:]) == (4, ["looked at"])
+    assert (found["honest"]["n_begun"], found["honest"]["also_begun"]) == (1, [])
     page = client.get("/seasons/s1").text
     assert "ada has begun 4 attempts; other learners: first, second, looked at" in page
     assert "ada has begun 4 attempts in this season" in client.get(f"/entries/{best['entry']}").text
@@ -90,9 +77,9 @@ def test_withdrawing_an_entry_does_not_take_it_out_of_the_count(
     answer = client.post(path, json={"reason": "a mistake"}, headers=bearer(token))
     assert answer.status_code in (200, 204), answer.text
     play_at_random(client, token, ids(begin(client, token, "kept")))
-    verify_all(database, settings)
-    [line] = standings(database, season).ranked
-    assert (line.contender.n_begun, line.contender.also_begun) == (2, ("gone",))
+    work_off(database, settings)
+    [line] = ranked(client).values()
+    assert (line["n_begun"], line["also_begun"]) == (2, ["gone"])
 
 
 def test_what_is_left_of_a_closed_attempt_is_errors(client, database, token, season, settings):
@@ -105,7 +92,7 @@ def test_what_is_left_of_a_closed_attempt_is_errors(client, database, token, sea
     assert client.post(path, headers=bearer(token)).status_code == 409
     refused = move(client, token, (left, 3, [0]))
     assert (refused.status_code, "was closed" in refused.text) == (403, True)
-    verify_all(database, settings)
+    work_off(database, settings)
     with database.reading() as session:
         submission = session.scalars(select(Submission)).one()
         assert submission.state == "verified", submission.reason
@@ -116,8 +103,7 @@ def test_what_is_left_of_a_closed_attempt_is_errors(client, database, token, sea
         ]
         # Three boards of fifty attempts, of which at most the three that were made are none.
         assert 3 * 50 - 3 <= trial.tce <= 3 * 50
-    [line] = standings(database, season).ranked
-    assert line.why is None
+    assert len(ranked(client)) == 1
 
 
 def test_an_attempt_without_a_move_is_not_closed(client, token, season):
@@ -140,12 +126,11 @@ def test_the_end_of_the_season_closes_what_is_open(client, database, token, seas
     play = begin(client, token)
     untouched = begin(client, token, "untouched")
     move(client, token, (ids(play)[0], 0, [0]))
-    assert close_unfinished(database) == 0
+    work_off(database, settings)
+    assert client.get("/api/seasons/s1/submissions").json() == []
     with database.writing() as session:
         session.get_one(Season, season.id).closes_at = now() - datetime.timedelta(seconds=1)
-    assert close_unfinished(database) == 1
-    assert close_unfinished(database) == 0
-    verify_all(database, settings)
+    work_off(database, settings)
     with database.reading() as session:
         submission = session.scalars(select(Submission)).one()
         assert submission.state == "verified", submission.reason

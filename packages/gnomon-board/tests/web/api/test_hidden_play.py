@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 
 import numpy as np
 import pytest
 from sqlalchemy import select
 
 import gohr
-from gnomon_board import hidden
-from gnomon_board.entries import assignment_of
-from gnomon_board.hidden import queue_played
 from gnomon_board.schema import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
-from gnomon_board.worker import work_on_one
 from gohr import ExperimentConfig
 from gohr.experiments import read_log, verify_log
 from gohr.game import DEFAULT_SPEC
 from gohr.learners import RulePlayer
-from remote_play import SECRET_TEXTS, begin, hidden_season, move, play_at_random
+from remote_play import SECRET_TEXTS, assigned, begin, hidden_season, move, play_at_random, work_off
 from small_season import make_account
 from submitted import bearer, register
 
@@ -65,11 +62,12 @@ def test_no_account_is_dealt_a_rule_twice(client, database, token):
     assert [t["rule"] for t in begin(client, other)["trials"]] not in dealt
 
 
-def test_first_boards_are_told_and_the_boards_are_the_assigned_ones(client, token, play, database):
+def test_first_boards_are_told_and_the_boards_are_the_assigned_ones(
+    client, token, play, database, tmp_path
+):
     answer = move(client, token, *[(trial, 0, []) for trial in ids(play)])
     replies = answer.json()["replies"]
-    with database.reading() as session:
-        assignment = assignment_of(session.scalars(select(EntryAttempt)).one())
+    assignment = assigned(client, database, play["entry"], tmp_path)
     for trial, reply in zip(play["trials"], replies, strict=True):
         rule = next(rule for rule in assignment.rules if rule.name == trial["rule"])
         boards = assignment.deal(rule, trial["number"])
@@ -79,9 +77,8 @@ def test_first_boards_are_told_and_the_boards_are_the_assigned_ones(client, toke
 
 def test_a_whole_attempt_becomes_a_verified_submission(client, token, play, database, settings):
     made = play_at_random(client, token, ids(play))
-    assert queue_played(database, settings) == 1
-    assert queue_played(database, settings) == 0
-    assert work_on_one(database, settings, "worker")
+    for _ in range(2):
+        work_off(database, settings)
     with database.reading() as session:
         submission = session.scalars(select(Submission)).one()
         assert (submission.state, submission.origin) == ("verified", "server"), submission.reason
@@ -103,27 +100,26 @@ def test_one_attempt_that_cannot_be_submitted_keeps_no_other_back(
     play_at_random(client, token, ids(play))
     other = begin(client, token, "other")
     play_at_random(client, token, ids(other))
-    whole = hidden.keep_bytes
-    disk = iter([OSError("the disk is gone")])
+    whole, disk = os.replace, iter([OSError("the disk is gone")])
 
-    def broken(*log):
+    def broken(*paths):
         for error in disk:
             raise error
-        whole(*log)
+        whole(*paths)
 
-    monkeypatch.setattr(hidden, "keep_bytes", broken)
-    queue_played(database, settings)
+    monkeypatch.setattr(os, "replace", broken)
+    work_off(database, settings)
     with database.reading() as session:
         (submission,) = session.scalars(select(Submission)).all()
         assert submission.manifest["learner"] == {"name": "other"}
-    monkeypatch.undo()
-    assert queue_played(database, settings) == 1
+    work_off(database, settings)
+    assert len(client.get("/api/seasons/s1/submissions").json()) == 2
 
 
 def test_attempts_are_played_on_other_boards_each_time(client, token, play, database, settings):
     first = move(client, token, (ids(play)[0], 0, [])).json()["replies"][0]["dealt"]
     play_at_random(client, token, ids(play))
-    queue_played(database, settings)
+    work_off(database, settings)
     client.post(f"/api/entries/{play['entry']}/attempts", headers=bearer(token))
     second = client.post(
         f"/api/remote/entries/{play['entry']}/attempts/2", headers=bearer(token)
@@ -135,7 +131,8 @@ def test_attempts_are_played_on_other_boards_each_time(client, token, play, data
 
 def test_an_attempt_that_is_half_played_is_not_submitted(client, token, play, database, settings):
     play_at_random(client, token, ids(play)[:3])
-    assert queue_played(database, settings) == 0
+    work_off(database, settings)
+    assert client.get("/api/seasons/s1/submissions").json() == []
 
 
 def test_a_move_that_is_sent_twice_is_made_once(client, token, play, database):
@@ -348,15 +345,13 @@ def test_no_message_tells_more_than_the_outcomes(client, token, play):
     assert set(reply["outcomes"]) <= {0, 3, 4, 7}
 
 
-def test_two_rules_that_answer_alike_are_told_alike(client, token, database):
+def test_two_rules_that_answer_alike_are_told_alike(client, token, database, tmp_path):
     """A message depends on the outcomes alone: a rule that answers the same gets the same bytes."""
     hidden_season(database)
     play = begin(client, token)
     trial = play["trials"][1]["trial"]
-    with database.reading() as session:
-        attempt = session.scalars(select(EntryAttempt)).one()
-        assignment = assignment_of(attempt)
-    rule = assignment.rules[1]
+    assignment = assigned(client, database, play["entry"], tmp_path)
+    rule = next(each for each in assignment.rules if each.name == play["trials"][1]["rule"])
     boards = assignment.deal(rule, 0)
     log = gohr.play(
         boards, RulePlayer(rng=np.random.default_rng(0)), rule.rule_set, board_spec=DEFAULT_SPEC
@@ -376,8 +371,7 @@ def test_two_rules_that_answer_alike_are_told_alike(client, token, database):
 
 def test_after_the_reveal_anybody_can_replay(client, token, play, database, settings, tmp_path):
     play_at_random(client, token, ids(play))
-    queue_played(database, settings)
-    assert work_on_one(database, settings, "worker")
+    work_off(database, settings)
     config = f"/api/entries/{play['entry']}/attempts/1/config"
     assert client.get(config).status_code == 403
     (submission,) = client.get("/api/seasons/s1/submissions").json()

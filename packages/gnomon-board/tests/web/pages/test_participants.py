@@ -12,7 +12,6 @@ from sqlalchemy import select
 from app_client import AppClient
 from gnomon_board.schema import PlayAttempt, Study, StudyAnswer, StudyAssignment, now
 from gnomon_board.studies import StudyPlan, make_study, write_study
-from gnomon_board.studies.plan_check import check_plan
 from gohr import verify
 from submitted import bearer
 
@@ -48,6 +47,15 @@ PLAN = {
         "screened_out": {"code": "OUT"},
     },
 }
+
+
+def toml(value):
+    """Return a value of the plan as TOML."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {toml(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    return json.dumps(value)
 
 
 @pytest.fixture
@@ -140,7 +148,7 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
     assert "abc" not in told
 
 
-def test_the_check_lists_every_screen(client, study):
+def test_the_check_lists_every_screen(client, study, command, tmp_path):
     """One walk through the study, noting each page and form that is shown."""
     seen = ["consent"]
     player = join(client, study)
@@ -162,8 +170,10 @@ def test_the_check_lists_every_screen(client, study):
     seen.append(where(client, at))
     step(client, at, "demographics", age="44")
     seen.append(where(client, at))
-    screens = check_plan(StudyPlan.from_record(PLAN)).screens
-    assert seen == [screen.kind for screen in screens]
+    lines = [f"{name} = {toml(value)}" for name, value in PLAN.items()]
+    (tmp_path / "plan.toml").write_text("\n".join(lines))
+    told = json.loads(command("gnomon-board", "study", "check", "plan.toml", "--json").out)
+    assert seen == [each["kind"] for each in told["results"] if each["record"] == "screen"]
 
 
 def test_the_same_browser_continues_and_is_asked_for_nothing_twice(client, study, database):

@@ -198,4 +198,5 @@ def newer_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     config.set_main_option("path_separator", "newline")
     config.set_main_option("version_locations", f"{own}\n{folder}")
     monkeypatch.setattr(migration, "_config", lambda: config)
+    monkeypatch.setattr(migration, "HEAD", "9001")
     return "9001"

@@ -12,19 +12,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, text
+from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session, sessionmaker
 
 from gnomon_board.errors import Damaged, LeaderboardError
 from gnomon_board.schema import Base
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 _log = logging.getLogger("gnomon.server")
 
@@ -277,12 +276,18 @@ def _raw(connection: Connection) -> Any:
 
 # -- migration ------------------------------------------------------------------------------------
 
+#: Newest version of the tables. Only :func:`upgrade` imports Alembic, which takes 11 MB.
+HEAD = "1"
+
 
 def upgrade(database: Database) -> None:
     """Bring the tables to the newest version; create them in an empty database.
 
     Raises LeaderboardError: this program does not know the version of the database.
     """
+    from alembic import command
+    from alembic.script import ScriptDirectory
+
     current, config = current_revision(database), _config()
     known = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
     if current is not None and current not in known:
@@ -306,21 +311,24 @@ def upgrade(database: Database) -> None:
 def current_revision(database: Database) -> str | None:
     """Return the version of the tables; None for an empty database."""
     with database.engine.connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        return connection.scalar(text("SELECT version_num FROM alembic_version"))
 
 
 def require_head(database: Database) -> None:
     """Check that the tables have the version that this program requires."""
     found = current_revision(database)
-    wanted = ScriptDirectory.from_config(_config()).get_current_head()
-    if found != wanted:
+    if found != HEAD:
         raise LeaderboardError(
-            f"the database is at version {found or 'none'}, this program works with {wanted}; "
+            f"the database is at version {found or 'none'}, this program works with {HEAD}; "
             "run: gnomon-board migrate"
         )
 
 
 def _config() -> Config:
+    from alembic.config import Config
+
     config = Config()
     # A percent sign in a path would be taken for an interpolation.
     folder = str(Path(__file__).with_name("migrations")).replace("%", "%%")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
+from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from gnomon_board.database import Database, current_revision, require_head, upgrade
+from gnomon_board.database import HEAD, Database, _config, current_revision, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
 from gnomon_board.schema import AuditRecord, Base
 from small_season import fill
@@ -31,6 +35,20 @@ def test_a_migration_that_rebuilds_a_table_keeps_every_row(database, settings, n
     assert current_revision(database) == newer_program
     with database.engine.begin() as connection:
         assert table_digests(connection) == before
+
+
+def test_the_newest_version_is_that_of_the_steps(database):
+    assert ScriptDirectory.from_config(_config()).get_current_head() == HEAD
+    assert current_revision(database) == HEAD
+
+
+def test_a_server_starts_without_alembic():
+    code = (
+        "import sys, gnomon_board.web.app, gnomon_board.web.server, gnomon_board.worker\n"
+        "print('alembic' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"
 
 
 @pytest.mark.parametrize("version", ["0005", "9999"], ids=["previous edition", "unknown"])

@@ -313,7 +313,8 @@ def current_revision(database: Database) -> str | None:
     with database.engine.connect() as connection:
         if not inspect(connection).has_table("alembic_version"):
             return None
-        return connection.scalar(text("SELECT version_num FROM alembic_version"))
+        found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        return found
 
 
 def require_head(database: Database) -> None:

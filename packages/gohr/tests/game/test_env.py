@@ -169,6 +169,14 @@ def test_the_environment_plays_as_the_reference_interpreter_does() -> None:
             "board: expected a BoardSpec or its fields, found 3",
         ),
         (lambda: HiddenRulesEnv().reset(options={"bord": 1}), "options: expected 'board' or"),
+        (
+            lambda: HiddenRulesEnv().reset(options={"board_seed": -1}),
+            "board_seed: expected a whole",
+        ),
+        (
+            lambda: HiddenRulesEnv().reset(options={"board_seed": "a"}),
+            "board_seed: expected a whole",
+        ),
         (lambda: HiddenRulesEnv().reset(options={"board": [1, 2]}), "board: expected 36 codes"),
         (
             lambda: HiddenRulesEnv().reset(options={"board": [0.5] * 36}),

@@ -239,7 +239,10 @@ def elements_of(
     baseline = baseline or config.baseline
     names = [rule.name for rule in config.rules]
     if baseline is None:
-        raise ConfigError(f"expected a baseline, one of the rules {joined(names, 'or')}")
+        raise ConfigError(
+            f"expected a baseline, one of the rules {joined(names, 'or')}, found none; "
+            "name one (--baseline)"
+        )
     if baseline not in names:
         raise UnknownNameError("baseline", baseline, names)
     if not any(baseline in rules for rules in played.values()):

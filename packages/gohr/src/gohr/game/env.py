@@ -164,7 +164,13 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         if options.get("board") is not None:
             return board_codes(options["board"], self.board_spec)
         if options.get("board_seed") is not None:
-            rng = np.random.default_rng(options["board_seed"])
+            try:
+                rng = np.random.default_rng(options["board_seed"])
+            except (TypeError, ValueError):
+                found = options["board_seed"]
+                raise ValueError(
+                    f"board_seed: expected a whole number of at least 0, found {found!r}"
+                ) from None
             (board,) = draw_boards(1, self.board_spec, rng=rng)
             return cast(npt.NDArray[np.uint8], board)
         if not len(self._ahead):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ SECRET_TEXTS = [
 ]
 
 
-def hidden_season(database: Database, name: str = "s1", **changes: Any) -> Season:
+def hidden_season(
+    database: Database, name: str = "s1", texts: Sequence[str] = SECRET_TEXTS, **changes: Any
+) -> Season:
     """Add a season of the hidden division: an attempt is dealt 4 of 48 rules, with 3 boards."""
     settings = {"trials": 1, "rules_per_attempt": 4, "commitment": "c" * 64, "salt": "5a" * 32}
     rules = [
@@ -40,7 +43,7 @@ def hidden_season(database: Database, name: str = "s1", **changes: Any) -> Seaso
             tags=["shape"],
             visibility="hidden",
         )
-        for i, text in enumerate(SECRET_TEXTS)
+        for i, text in enumerate(texts)
     ]
     return make_season(database, name, "hidden", rules=rules, **settings | changes)
 

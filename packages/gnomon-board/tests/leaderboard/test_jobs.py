@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select, update
 
-from gnomon_board import Settings
+from gnomon_board import Settings, token_for
 from gnomon_board import jobs as queue
 from gnomon_board.database import Database
 from gnomon_board.schema import Job, Season, Submission, now
-from gnomon_board.submissions import find_submission, set_state, withdraw
 from gnomon_board.worker import work_on_one
 from small_season import add_submission, make_account
+from submitted import bearer
 
 #: What a transaction holds together must hold on PostgreSQL too.
 ON_BOTH_DATABASES = True
@@ -31,8 +31,8 @@ def queued(database, settings, season) -> list[int]:
 def queue_one(database: Database, settings: Settings, season: Season, k: int) -> int:
     number = add_submission(database, settings, season, k).id
     with database.writing() as session:
-        submission = find_submission(session, number)
-        set_state(session, submission, "queued", "waiting for a worker")
+        submission = session.get_one(Submission, number)
+        submission.state, submission.reason = "queued", "waiting for a worker"
         session.add(Job(submission=submission))
     return number
 
@@ -140,7 +140,7 @@ def test_a_server_without_a_worker_lets_jobs_wait(database, settings, queued):
 
 def test_a_log_that_never_came_is_told(database, settings, queued):
     with database.writing() as session:
-        submission = find_submission(session, queued[0])
+        submission = session.get_one(Submission, queued[0])
         submission.state = "uploading"
         submission.changed_at = now() - datetime.timedelta(hours=25)
     assert queue.sweep(database, settings) == 1
@@ -148,11 +148,12 @@ def test_a_log_that_never_came_is_told(database, settings, queued):
     assert queue.sweep(database, settings) == 0
 
 
-def test_what_is_withdrawn_meanwhile_is_not_written(database, queued):
+def test_what_is_withdrawn_meanwhile_is_not_written(client, database, queued):
     held = queue.claim(database, "w", lease_s=60)
     assert held is not None
-    with database.writing() as session:
-        withdraw(session, find_submission(session, queued[0], lock=True), "mine", by=1)
+    token = token_for(database, "ada", ["submit"])
+    path, why = f"/api/submissions/{queued[0]}/withdraw", {"reason": "mine"}
+    assert client.post(path, json=why, headers=bearer(token)).status_code == 200
     with pytest.raises(queue.LeaseLostError), database.writing() as session:
         queue.finish(session, held)
     assert look(database, queued[0]) == ("withdrawn", "mine")

@@ -9,21 +9,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app_client import AppClient
 from gnomon.errors import UnknownNameError
-from gnomon_board import Client, Settings
+from gnomon_board import Client, Move, Settings, create_app
 from gnomon_board.database import Database
-from gnomon_board.entries import assignment_of
 from gnomon_board.errors import LeaderboardError, RefusedError
-from gnomon_board.remote_game import Move, Reply
 from gnomon_board.remote_play import RemotePlan, learner_rng, play_remotely
 from gnomon_board.schema import Entry, EntryAttempt, RemoteTrial, Season, Submission
-from gohr import ExperimentConfig, TrialLog, play
-from remote_play import hidden_season
+from gohr import TrialLog, play
+from remote_play import assigned, hidden_season
 from serving import Server, serving
 from small_season import make_account
 
@@ -72,16 +73,13 @@ def plan(place) -> RemotePlan:
     return new_plan(place.database)
 
 
-def assigned(session: Session, plan: RemotePlan) -> ExperimentConfig:
-    """Return what the first attempt of a plan's entry has to play."""
-    attempts = select(EntryAttempt).join(Entry).join(Season).where(Season.name == plan.season)
-    return assignment_of(session.scalars(attempts.where(EntryAttempt.number == 1)).one())
-
-
 def logs_at_home(database: Database, plan: RemotePlan) -> dict[tuple[str, int], TrialLog]:
-    """Play the assigned boards here, by the rules that the server keeps."""
-    with database.reading() as session:
-        assignment = assigned(session, plan)
+    """Play the assigned boards here, by the rules that the server keeps until the reveal."""
+    with TemporaryDirectory() as folder:
+        settings = Settings(Path(folder), str(database.engine.url))
+        with AppClient(create_app(settings, database)) as client:
+            entry = client.get(f"/api/seasons/{plan.season}/entries").json()[0]["id"]
+            assignment = assigned(client, database, entry, Path(folder))
     learner = plan.learner_entry().completed(assignment.board)
     logs = {}
     for rule in assignment.rules:
@@ -200,7 +198,7 @@ def test_a_run_that_was_stopped_is_begun_again(place, board, plan, monkeypatch):
     sent = 0
     whole = Client.move
 
-    def for_a_while(self: Client, moves: Sequence[Move]) -> list[Reply]:
+    def for_a_while(self: Client, moves: Sequence[Move]) -> object:
         nonlocal sent
         sent += 1
         if sent == 30:

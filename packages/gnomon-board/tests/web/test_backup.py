@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
-from dataclasses import replace
 
 import pytest
 
 from gnomon_board import Settings
 from gnomon_board.database import Database, current_revision
-from gnomon_board.errors import LeaderboardError
-from gnomon_board.web.backup import back_up, restore
-from small_season import add_submission, fill, make_season
+from small_season import add_submission, empty_board, fill, make_season
 from table_digests import table_digests
 
 
@@ -20,6 +18,19 @@ from table_digests import table_digests
 def empty_place(tmp_path) -> Settings:
     """Settings of another server, that is still to be made."""
     return Settings(tmp_path / "other")
+
+
+@pytest.fixture
+def called(command):
+    """Call a verb with a folder; return its status, its result and its error output."""
+
+    def call(verb, folder, settings):
+        where = ["--data", str(settings.data)]
+        where += ["--database", settings.database] if verb == "backup" else []
+        told = command("gnomon-board", verb, str(folder), *where, "--json")
+        return told.status, json.loads(told.out)["results"][0] if told.out else {}, told.err
+
+    return call
 
 
 def digests(settings: Settings) -> dict[str, str]:
@@ -30,13 +41,13 @@ def digests(settings: Settings) -> dict[str, str]:
     return found
 
 
-def test_restored_to_an_identical_board(database, settings, empty_place, tmp_path):
+def test_restored_to_an_identical_board(called, database, settings, empty_place, tmp_path):
     fill(database, settings)
-    record = back_up(settings, database, tmp_path / "backup")
+    record = called("backup", tmp_path / "backup", settings)[1]
     assert record["logs"] == 3
     assert all(n > 0 for n in record["rows"].values()), record["rows"]
     assert (tmp_path / "backup").stat().st_mode & 0o777 == 0o700
-    restore(tmp_path / "backup", empty_place)
+    assert called("restore", tmp_path / "backup", empty_place)[0] == 0
     assert digests(empty_place) == digests(settings)
     for path in settings.evidence.glob("*/*"):
         assert (empty_place.evidence / path.relative_to(settings.evidence)).read_bytes() == (
@@ -48,7 +59,7 @@ def test_restored_to_an_identical_board(database, settings, empty_place, tmp_pat
     there.close()
 
 
-def test_a_backup_during_writes_is_whole(database, settings, empty_place, tmp_path):
+def test_a_backup_during_writes_is_whole(called, database, settings, empty_place, tmp_path):
     season = make_season(database, "busy")
     fill(database, settings)
     stop, done = threading.Event(), []
@@ -63,7 +74,7 @@ def test_a_backup_during_writes_is_whole(database, settings, empty_place, tmp_pa
         while len(done) < 3:
             writer.join(0.01)
         before = len(done)
-        record = back_up(settings, database, tmp_path / "backup")
+        record = called("backup", tmp_path / "backup", settings)[1]
         after = len(done)
     finally:
         stop.set()
@@ -73,10 +84,8 @@ def test_a_backup_during_writes_is_whole(database, settings, empty_place, tmp_pa
     assert before + 3 <= n <= after + 4
     assert record["rows"]["trials"] == 4 * n
     assert record["logs"] == n
-    restore(tmp_path / "backup", empty_place)
-    again = Database(empty_place.database)
-    back_up(empty_place, again, tmp_path / "again")
-    again.close()
+    assert called("restore", tmp_path / "backup", empty_place)[0] == 0
+    assert called("backup", tmp_path / "again", empty_place)[0] == 0
     first, second = (
         json.loads((tmp_path / name / "backup.json").read_text()) for name in ("backup", "again")
     )
@@ -91,20 +100,22 @@ def test_a_backup_during_writes_is_whole(database, settings, empty_place, tmp_pa
     assert found == expected
 
 
-def test_a_damaged_backup_is_refused(database, settings, empty_place, tmp_path):
+def test_a_damaged_backup_is_refused(called, database, settings, empty_place, tmp_path):
     fill(database, settings)
-    back_up(settings, database, tmp_path / "backup")
+    assert called("backup", tmp_path / "backup", settings)[0] == 0
     log = next((tmp_path / "backup" / "evidence").glob("*/*"))
     log.write_bytes(log.read_bytes() + b"!")
-    with pytest.raises(LeaderboardError, match="expected the log with this SHA-256"):
-        restore(tmp_path / "backup", empty_place)
+    status, _, err = called("restore", tmp_path / "backup", empty_place)
+    assert status == 2
+    assert re.search("expected the log with this SHA-256", err)
     (tmp_path / "backup" / "backup.json").unlink()
-    with pytest.raises(LeaderboardError, match="expected a whole backup"):
-        restore(tmp_path / "backup", empty_place)
+    status, _, err = called("restore", tmp_path / "backup", empty_place)
+    assert status == 2
+    assert re.search("expected a whole backup", err)
 
 
 @pytest.mark.parametrize("damage", ["missing", "flipped"])
-def test_a_damaged_log_is_told(client, database, settings, tmp_path, damage):
+def test_a_damaged_log_is_told(called, client, database, settings, tmp_path, damage):
     """By the backup, and by the server from then on, until the log is there again."""
     fill(database, settings)
     log = next(settings.evidence.glob("*/*"))
@@ -113,41 +124,47 @@ def test_a_damaged_log_is_told(client, database, settings, tmp_path, damage):
         log.unlink()
     else:
         log.write_bytes(bytes([data[0] ^ 1]) + data[1:])
-    with pytest.raises(LeaderboardError, match=r"of submission \d+ is damaged or missing"):
-        back_up(settings, database, tmp_path / "backup")
+    status, _, err = called("backup", tmp_path / "backup", settings)
+    assert status == 2
+    assert re.search(r"of submission \d+ is damaged or missing", err)
     told = client.get("/healthz")
     assert told.status_code == 503
     assert told.json()["faults"][0].startswith("damaged or missing logs of submissions ")
     log.write_bytes(data)
-    back_up(settings, database, tmp_path / "again")
+    assert called("backup", tmp_path / "again", settings)[0] == 0
     assert client.get("/healthz").json()["faults"] == []
 
 
-def test_nothing_is_written_over(database, settings, tmp_path):
+def test_nothing_is_written_over(called, database, settings, tmp_path):
     fill(database, settings)
-    back_up(settings, database, tmp_path / "backup")
-    with pytest.raises(LeaderboardError, match="expected a new or empty folder"):
-        back_up(settings, database, tmp_path / "backup")
-    with pytest.raises(LeaderboardError, match="expected no logs yet"):
-        restore(tmp_path / "backup", settings)
-    elsewhere = replace(settings, data=tmp_path / "elsewhere")
-    with pytest.raises(LeaderboardError, match="found one"):
-        restore(tmp_path / "backup", elsewhere)
+    assert called("backup", tmp_path / "backup", settings)[0] == 0
+    status, _, err = called("backup", tmp_path / "backup", settings)
+    assert status == 2
+    assert re.search("expected a new or empty folder", err)
+    status, _, err = called("restore", tmp_path / "backup", settings)
+    assert status == 2
+    assert re.search("expected no logs yet", err)
+    elsewhere = Settings(tmp_path / "elsewhere")
+    empty_board(elsewhere.data)
+    status, _, err = called("restore", tmp_path / "backup", elsewhere)
+    assert status == 2
+    assert re.search("found one", err)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_another_database_is_backed_up_by_its_own_program(settings, database, tmp_path):
-    with pytest.raises(LeaderboardError, match="back up PostgreSQL by pg_dump"):
-        back_up(settings, database, tmp_path / "backup")
+def test_another_database_is_backed_up_by_its_own_program(called, settings, database, tmp_path):
+    status, _, err = called("backup", tmp_path / "backup", settings)
+    assert status == 2
+    assert re.search("back up PostgreSQL by pg_dump", err)
 
 
-def test_an_older_backup_is_brought_up(database, settings, empty_place, tmp_path, request):
+def test_an_older_backup_is_brought_up(called, database, settings, empty_place, tmp_path, request):
     fill(database, settings)
-    record = back_up(settings, database, tmp_path / "backup")
+    record = called("backup", tmp_path / "backup", settings)[1]
     newest = request.getfixturevalue("newer_program")
     assert record["revision"] != newest
-    restore(tmp_path / "backup", empty_place)
+    assert called("restore", tmp_path / "backup", empty_place)[0] == 0
     there = Database(empty_place.database)
     assert current_revision(there) == newest
     there.close()

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from gnomon_board import Settings
 from gnomon_board.database import Database
 from gnomon_board.errors import LeaderboardError
+from gnomon_board.schema import Submission
 from gnomon_board.web.server import prepare, serve
 from gohr.child_process import LimitedChild, run_limited
 from private_postgresql import fresh_database
@@ -164,9 +165,7 @@ def test_what_is_acknowledged_is_committed(settings, token, season, tmp_path):
             assert answer.status_code == 202
         database = Database(settings.database)
         with database.reading() as session:
-            from gnomon_board.submissions import find_submission
-
-            assert find_submission(session, answer.json()["id"]).state == "queued"
+            assert session.get_one(Submission, answer.json()["id"]).state == "queued"
         database.close()
 
 

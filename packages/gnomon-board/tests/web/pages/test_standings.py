@@ -74,6 +74,10 @@ def test_the_order_is_chosen_and_keeps_the_intervals(crowd):
     told = crowd.get(f"/api{ADDRESS}/standings").json()["standings"]["ranked"]
     errors = {line["contender"]["name"]: line["errors"]["value"] for line in told}
     assert [errors[name] for name in shown(crowd, "?by=errors")] == sorted(errors.values())[:50]
+    assert shown(crowd, "?by=name") == sorted(errors)[:50]
+    ranked = [line["contender"] for line in told]
+    whole = [each["name"] for each in ranked if each["n_attempts"] == each["n_verified"]]
+    assert shown(crowd, "?verified=yes&by=name") == sorted(whole)[:50]
 
 
 def test_learners_without_a_rank_and_withdrawn_ones_stand_below_the_first_page(crowd):

@@ -121,6 +121,23 @@ def test_numbers_are_those_of_the_verbs():
     ]
 
 
+@pytest.mark.filterwarnings("ignore:intervals come from the standard errors")
+def test_scores_with_standard_errors_have_the_intervals_of_estimate():
+    table = ScoreTable.from_records(
+        (
+            {"algorithm": name, "task": task, "run": 0, "score": score + lead, "stderr": 0.01}
+            | {"n_items": 2000}
+            for name, lead in (("small", 0.0), ("large", 0.2))
+            for task, score in (("arc", 0.3), ("piqa", 0.5), ("quiz", 0.6))
+        ),
+        metric="acc",
+    )
+    found, estimates = audited(table), estimate(table)
+    assert [one.as_record() for one in found.estimates] == estimates.as_records()
+    assert "not estimable" not in str(found)
+    assert estimates.title == "acc, higher is better"
+
+
 def test_raw_scores_on_unlike_scales_have_no_summaries():
     rng = np.random.default_rng(0)
     table = ScoreTable.from_arrays(

@@ -16,12 +16,14 @@ from gnomon.ranking.ranks import Ranking, rank, rank_range
 from gnomon.results import Results, generator, made_by, noted
 from gnomon.scores.checks import wild_scores
 from gnomon.scores.normalization import with_left_out
+from gnomon.scores.readers.summaries import of_standard_errors
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.estimates import Estimate, estimate
 from gnomon.stats.planning import plan
+from gnomon.stats.summary_statistics import SUMMARY_METRICS
 from gnomon.tables import p_value
 
 #: Headings of the sections.
@@ -128,7 +130,8 @@ def audit(
     with noted() as notes:
         ranking = rank(table, level=level)
         kept = table.select(algorithms=[n for n in table.algorithms if n in ranking.names])
-        estimates = _tried(lambda: estimate(kept, [*METRICS], **how))
+        summaries = METRICS if of_standard_errors(kept) is None else SUMMARY_METRICS
+        estimates = _tried(lambda: estimate(kept, [*summaries], **how))
     full = with_left_out(table)
     with noted():  # These warnings repeat what the sections above report for each algorithm.
         runs = _on_runs(ranking, full)
@@ -144,7 +147,7 @@ def audit(
         made_by(
             rng, level=level, resampling=ranking.settings["resampling"], n_resamples=n_resamples
         ),
-        tuple(notes),
+        tuple(dict.fromkeys(notes)),
         table=table,
         estimates=() if isinstance(estimates, GnomonError) else estimates,
         ranking=ranking,
@@ -261,7 +264,7 @@ def _on_metrics(
         return [Statement("metrics", "none", _SEE)]
     sign = 1.0 if table.higher_is_better else -1.0
     values = {m: {e.algorithm: sign * e.value for e in estimates if e.metric == m} for m in METRICS}
-    return [_on_metric(metric, values[metric], ranking) for metric in METRICS]
+    return [_on_metric(metric, own, ranking) for metric, own in values.items() if own]
 
 
 def _on_metric(metric: str, values: dict[str, float], ranking: Ranking) -> Statement:

@@ -7,6 +7,7 @@ runs: so any runs with these means and deviations may stand in for those that we
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -106,4 +107,5 @@ def scores_or_stand_ins(
         "intervals come from the standard errors of the source: they are of other items of the "
         "same kind, not of other runs, and n_runs counts items"
     )
-    return stand_in_runs(found, higher_is_better=table.higher_is_better), names
+    runs = stand_in_runs(found, higher_is_better=table.higher_is_better)
+    return replace(runs, metric=table.metric, unit=table.unit), names

@@ -120,6 +120,13 @@ def test_the_first_card_names_the_winner_when_low_scores_are_good(tmp_path):
     assert re.search(r"good is better than poor, by [67]\.\d+", text)
 
 
+def test_equal_scores_are_said_to_be_equal(tmp_path):
+    table = gn.ScoreTable.from_arrays({name: np.ones((3, 2)) for name in "ab"})
+    text = report(table, tmp_path / "page.md", n_resamples=50).read_text()
+    assert "No: a and b are equal first by wins and by mean, median, iqm" in text
+    assert "by 0 (interval not estimable; p &gt; 0.99)." in text
+
+
 @pytest.mark.full
 def test_the_same_source_and_seed_give_the_same_bytes(tmp_path):
     pages = [report(table_of(3), tmp_path / name, n_resamples=50).parent for name in "ab"]

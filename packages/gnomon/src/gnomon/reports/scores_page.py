@@ -172,7 +172,7 @@ def _lead(found: _Findings) -> tuple[str, ...]:
         by = value_in_brackets(abs(one.value), *ends)
         sure = one.p_value <= 1.0 - found.level
         verb = "is better than" if sure else "is not significantly better than"
-        said.append(f"Mean score: {ahead} {verb} {behind}, by {by} ({p_text(one, 1)}).")
+        said.append(f"Mean score: {ahead} {verb} {behind}, by {_with_p(by, p_text(one, 1))}.")
     for one in () if isinstance(chances, GnomonError) else chances:
         if {one.a, one.b} == {a, b}:
             value, low, high = one.value, one.low, one.high
@@ -180,8 +180,13 @@ def _lead(found: _Findings) -> tuple[str, ...]:
                 value, low, high = 1.0 - value, 1.0 - high, 1.0 - low
             chance = value_in_brackets(value, low, high)
             text = f"A run of {a} is better than one of {b} with probability {chance}"
-            said.append(f"{text} ({p_text(one, len(chances))}).")
+            said.append(f"{_with_p(text, p_text(one, len(chances)))}.")
     return tuple(said)
+
+
+def _with_p(text: str, p: str) -> str:
+    """Return a text with a p-value in brackets, in those at its end if there are any."""
+    return f"{text[:-1]}; {p})" if text.endswith(")") else f"{text} ({p})"
 
 
 def _metrics(found: _Findings) -> tuple[str, ...]:
@@ -189,7 +194,7 @@ def _metrics(found: _Findings) -> tuple[str, ...]:
     if isinstance(found.estimates, GnomonError):
         return (sentence(f"Not estimable: {found.estimates}"),)
     first = found.ranking.names[0]
-    best: dict[str, str] = {}
+    best: dict[str, list[str]] = {}
     for metric in dict.fromkeys(one.metric for one in found.estimates):
         low = metric == "optimality_gap" or not found.table.higher_is_better
         values = {
@@ -199,13 +204,16 @@ def _metrics(found: _Findings) -> tuple[str, ...]:
         }
         if values:
             most = max(values.values())
-            ahead = [name for name, value in values.items() if value == most]
-            best[metric] = first if first in ahead else ahead[0]
-    others = {metric: name for metric, name in best.items() if name != first}
+            best[metric] = [name for name, value in values.items() if most - value <= 1e-9]
+    others = {metric: names[0] for metric, names in best.items() if first not in names}
     if not best:
         return ("No summary is estimable.",)
     if not others:
-        return (f"No: {first} is first by wins and by {joined([*best])}.",)
+        most = found.ranking[0].value
+        equal = [one.name for one in found.ranking if most - one.value <= 1e-9]
+        equal = [name for name in equal if all(name in names for names in best.values())]
+        who = f"{joined(equal)} are equal" if len(equal) > 1 else f"{first} is"
+        return (f"No: {who} first by wins and by {joined([*best])}.",)
     told = joined([f"{name} by {metric}" for metric, name in others.items()])
     return (f"Yes: {first} is first by wins, but {told}.",)
 

@@ -66,7 +66,7 @@ def test_rows_are_read_back_while_others_are_written(tmp_path):
 def test_a_damaged_row_is_refused_by_readers_and_played_again(folder, change):
     before = hashes(folder.path)
     edit(folder, f"UPDATE trials SET {change} WHERE key = '{folder.trials()[0].key}'")
-    with pytest.raises(RunFolderError, match=r"run.sqlite: damaged: 1 row damaged, the first that"):
+    with pytest.raises(RunFolderError, match=r"run.sqlite: damaged: 1 row damaged, the first is"):
         Run.open(folder.path).trials()
     assert n_mended(CONFIG, folder.path) == 1
     assert hashes(folder.path) == before
@@ -84,7 +84,7 @@ def test_damaged_attempts_are_named(folder):
 
 def test_a_row_that_is_gone_is_missed(folder):
     edit(folder, "DELETE FROM trials WHERE place = 3")
-    with pytest.raises(RunFolderError, match="damaged: 1 row missing; the same gohr run plays"):
+    with pytest.raises(RunFolderError, match="damaged: 1 row missing; repeat the same gohr run"):
         folder.trials()
     assert n_mended(CONFIG, folder.path) == 1
 

@@ -170,7 +170,7 @@ def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
 
 
 def test_no_run_folder_no_report(tmp_path):
-    with pytest.raises(RunFolderError, match="there is none"):
+    with pytest.raises(RunFolderError, match="expected a run folder, found none"):
         report(tmp_path / "nothing")
     (tmp_path / "run.sqlite").write_bytes(b"none")
     with pytest.raises(RunFolderError, match="damaged"):

@@ -31,6 +31,12 @@ def test_names_are_found_by_their_heading(tmp_path):
     assert said == [f"columns left out, since they are not tasks: {left_out}"]
 
 
+def test_names_that_are_bold_lose_their_asterisks(tmp_path):
+    table, _ = read(tmp_path, "Model,**Pong**,Qbert\n**DQN**,**1**,2\nA*,3,4\n")
+    assert (table.algorithms, table.tasks) == (("DQN", "A*"), ("Pong", "Qbert"))
+    assert table.runs("DQN", "Pong").tolist() == [1.0]
+
+
 def test_a_column_of_signs_names_no_rows(tmp_path):
     text = "T,Model,Average,IFEval,#Params (B),Hub License\n🟢,x,9,80,7,MIT\n🟢,y,8,60,7,\n"
     table, _ = read(tmp_path, text)

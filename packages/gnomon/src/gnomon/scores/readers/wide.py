@@ -48,6 +48,8 @@ NO_TASKS = (
 #: Signs in a heading that low or high scores are good.
 _LOW, _HIGH = ("↓", "⬇", "lower is better", "lower better"), ("↑", "⬆", "higher is better")
 _SEED = re.compile(r"(?:seed|run)[\s_-]*\d+", re.IGNORECASE)
+#: A name that Markdown prints bold or slanted; A* is none.
+_EMPHASIZED = re.compile(r"^\s*(\*+)([^*]+)\1\s*$")
 #: The name of a first column without a heading, as data frames write their index.
 _INDEX = ""
 #: What the columns of scores are, and what one of them is.
@@ -102,6 +104,10 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
              "the opposite sign")  # fmt: skip
         signs = np.repeat([-1.0 if marked[x] else 1.0 for x in values], len(raw))
         rows = rows.with_columns({"score": rows["score"] * signs})
+    for role in {"algorithm", "task"}.intersection(rows.names):
+        texts = rows.texts(role)
+        plain = [_EMPHASIZED.sub(r"\2", name) for name in texts.names]
+        rows = rows.with_columns({role: Texts.merged(texts.codes, plain)})
     if "step" in keys:  # an empty cell is no point of a curve
         rows = rows.take(~np.isnan(rows["score"]))
     stem = Texts.repeated(source.stem, len(rows))

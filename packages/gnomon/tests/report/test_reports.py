@@ -206,7 +206,7 @@ def test_files_of_others_in_the_folder_are_not_overwritten(tmp_path):
         foreign = tmp_path / "other" / name
         foreign.parent.mkdir(parents=True, exist_ok=True)
         foreign.write_text("my own")
-        with pytest.raises(GnomonError, match=f"{name}: expected another folder"):
+        with pytest.raises(GnomonError, match=f"{name} exists and is not part of a report"):
             report(table_of(2), tmp_path / "other", n_resamples=50)
         assert [path for path in (tmp_path / "other").rglob("*") if path.is_file()] == [foreign]
         assert foreign.read_text() == "my own"

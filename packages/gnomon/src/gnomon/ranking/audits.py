@@ -87,8 +87,8 @@ def audit(
     Parameters
     ----------
     scores : ScoreTable
-        Any table: of a paper, a leaderboard or one's own runs. One score per run; a table with
-        steps is audited at the last step that all runs on a task reach.
+        Of a paper, a leaderboard or one's own runs; two algorithms or more, of items one. One score
+        per run; a table with steps is audited at the last step that all runs on a task reach.
     level : float
         Confidence level of all intervals and decisions.
     n_resamples : int

@@ -10,7 +10,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
-from gnomon.stats import estimate
+from gnomon.stats import compare, estimate
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
@@ -64,6 +64,8 @@ def test_what_items_have_not_is_refused_with_its_remedy():
             estimate(binary, name)
     with pytest.raises(ScoreDataError, match="per_task applies to tasks"):
         estimate(binary, per_task=True)
+    with pytest.raises(ScoreDataError, match="paired applies to tasks"):
+        compare(small(a=np.tile([1, 0], 15)[None], b=np.ones((1, 30))), paired=True)
     with pytest.raises(ScoreDataError, match="method applies to tasks"):
         estimate(binary, method="percentile")
     with pytest.raises(ScoreDataError, match="by applies to items, found tasks"):

@@ -197,7 +197,7 @@ def compare(
     per_task : bool
         Whether to compare on each task too. There the median is that of the runs.
     paired : bool
-        Whether runs with the same label are pairs (the same seed).
+        Whether runs with the same label are pairs (the same seed). Items are pairs always.
     level : float
         Confidence level.
     method : str
@@ -254,7 +254,7 @@ def compare(
     scores = counted_as(table, units, cluster)
     if scores.units == "items":
         unlike = {"method": method != "auto", "variances": variances != "moderated"}
-        refuse_options("items", per_task=per_task, gamma=gamma, **unlike)
+        refuse_options("items", per_task=per_task, paired=paired, gamma=gamma, **unlike)
         found = _compare_items(scores, pair, metrics, by, sequential, level)
         return replace(found, records=tuple(named_better(one, scores) for one in found))
     refuse_options("tasks", by=by, sequential=sequential)

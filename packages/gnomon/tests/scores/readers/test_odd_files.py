@@ -52,6 +52,24 @@ def test_files_of_many_tools_are_read(tmp_path, name):
     assert read(tmp_path, name, RIGHT[name]).last_step().runs("ppo", "pong").tolist() == [1.5, 2.5]
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (
+            {"algorithm": "a", "task": "t", "run": 1, "score": [1]},
+            "2, column 'score': expected a n",
+        ),
+        (["a", "t", 1, 2.0], "2: expected an object as in row 1, found ['a', 't', 1, 2.0]"),
+        (5, "2: expected an object as in row 1, found 5"),
+    ],
+)
+def test_a_bad_row_of_a_list_in_json_is_named(tmp_path, row, said):
+    rows = [{"algorithm": "a", "task": "t", "run": 0, "score": 1.0}, row]
+    with pytest.raises(ScoreDataError) as error:
+        read(tmp_path, "rows.json", json.dumps(rows))
+    assert f"rows.json, row {said}" in str(error.value)
+
+
 def test_a_success_may_be_true_or_false(tmp_path):
     table = read(tmp_path, "s.csv", "agent,env,seed,success\nppo,pong,0,True\nppo,pong,1,false\n")
     assert table.runs("ppo", "pong").tolist() == [1.0, 0.0]

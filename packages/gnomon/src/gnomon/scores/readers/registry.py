@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError, listed, reading
+from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError, listed, reading, shortened
 from gnomon.scores.columns import Rows, rows_of_frame, rows_of_records
 from gnomon.scores.readers.files import (
     JSON_LINES,
@@ -201,13 +201,18 @@ def _is_json(content: Any) -> bool:
 
 
 def flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return the plain values of a record by their keys, nested ones joined by dots."""
+    """Return the plain values of a record by their keys, nested ones joined by dots.
+
+    Lists are left out, but that in the place of a score is kept as a text, to be refused.
+    """
     found: dict[str, Any] = {}
     for name, value in record.items():
         if isinstance(value, Mapping):
             found |= flat(value, f"{prefix}{name}.")
         elif not isinstance(value, list):
             found[f"{prefix}{name}"] = value
+        elif role_of(name) == "score":
+            found[f"{prefix}{name}"] = str(value)
     return found
 
 
@@ -416,6 +421,10 @@ def _unknown_format(source: Source) -> ScoreDataError:
         return ScoreDataError(f"{source}: expected a file of scores; there is none")
     if source.path is None or source.ending == ".json":
         content = source.content()
+        for row, one in enumerate(content if isinstance(content, list) else [], 1):
+            if isinstance(content[0], dict) and not isinstance(one, dict):
+                found = f"expected an object as in row 1, found {shortened(str(one))}"
+                return ScoreDataError(f"{source}, row {row}: {found}")
         keys = f"the keys {listed(content, 4)}" if isinstance(content, dict) else "a list"
         return ScoreDataError(
             f"{source}: expected scores in JSON of a known format, found {keys}; the nearest "

@@ -158,6 +158,18 @@ def test_monitor_files_by_their_place(tmp_path):
         read_scores(tmp_path)
 
 
+def test_the_folder_of_one_run_is_not_enough(tmp_path):
+    folder = tmp_path / "PPO-Ant-v5"
+    evaluations(folder / "evaluations.npz")
+    with pytest.raises(ScoreDataError, match=r"found evaluations\.npz of one run: give its parent"):
+        read_scores(folder)
+    write(folder / "0.monitor.csv", monitor(0.0, "1,10,1"))
+    with pytest.raises(ScoreDataError, match=r"found monitor\.csv of one run: give its parent"):
+        read_scores(folder)
+    (folder / "evaluations.npz").unlink()
+    assert read_scores(tmp_path).algorithms == ("PPO",)
+
+
 def test_a_folder_without_any_is_told(tmp_path):
     with pytest.raises(ScoreDataError, match=r"expected ALGORITHM/TASK/RUN/monitor\.csv in it"):
         read_scores(tmp_path, format="monitors")

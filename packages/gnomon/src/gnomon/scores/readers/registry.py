@@ -378,6 +378,14 @@ def recognised(source: Source, wanted: ReadRequest, format: str | None = None) -
             f"{source}: recognised as {names}; expected one format: "
             f"{reading(str(source), format=found[0].name)} names it"
         )
+    if not found and source.is_folder:
+        for name in ("*monitor.csv", "evaluations.npz"):
+            if any(source.place.glob(name)):
+                raise ScoreDataError(
+                    f"{source}: expected a folder of runs, found {name.strip('*')} of one run: "
+                    "give its parent (for ALGORITHM-TASK) or the folder above that (for "
+                    "ALGORITHM/TASK_RUN)"
+                )
     found = found or _recognising(source, [reader for reader in every if reader.is_general])
     if not found:
         raise _unknown_format(source)

@@ -215,8 +215,8 @@ def test_a_study_is_played_to_its_code(
     assert (last["state"], last["points"]["total"]) == ("ended", 10 + 10)
     # The last board finishes the study, whatever becomes of the page.
     with database.reading() as session:
-        player = StudyAssignment.player == f"{name}-0001"
-        assert session.scalars(select(StudyAssignment).where(player)).one().ending == "finished"
+        played = select(StudyAssignment).where(StudyAssignment.player == f"{name}-0001")
+        assert session.scalars(played).one().ending == "finished"
     guess(page, "Anything at all")
     page.locator("#result").click()
     go_on(page)

@@ -241,7 +241,7 @@ def check_export(database, name, folder):
         write_study(session, name, folder)
     read = gnomon.read_scores(folder / f"{name}-transcript.csv")
     attempts = pl.read_csv(folder / "attempts.csv")
-    assert len(attempts) == (3 + 2) + 4 + 3 * 2
+    assert len(attempts) == (3 + 2) + 2 + 3 * 2
     for (player, rule), made in attempts.group_by("player", "rule"):
         assert read.runs(player, rule).tolist() == [(made["outcome"] != 0).sum()]
     assert attempts["client_action_ms"].null_count() == 0

@@ -64,7 +64,7 @@ class RevealedRule(BaseModel):
 
 
 class Reveal(BaseModel):
-    """What a season publishes at its end, as the record at its address under ``/api`` has it."""
+    """The hidden rules of a season and their salt, as its record under ``/api`` shows them."""
 
     model_config = ConfigDict(frozen=True)
     name: str

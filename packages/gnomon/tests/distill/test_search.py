@@ -18,7 +18,7 @@ ATARI5 = ("battlezone", "doubledunk", "namethisgame", "phoenix", "qbert")
 
 
 def folds_of(n, n_folds):
-    """Return the fold of each row as the paper's code has it."""
+    """Return the fold of each row, computed as in the paper's code."""
     order = np.random.RandomState(1982).permutation(n)
     fold = np.empty(n, dtype=np.int64)
     for k, part in enumerate(np.array_split(order, n_folds)):

@@ -50,8 +50,8 @@ class ResultFile:
     ) -> None:
         self._player, self._is_compact = player, compact
         try:
-            # close() ends it.
-            self._file = open(path, "a" if append else "w", encoding="utf-8", newline="")  # noqa: SIM115
+            mode = "a" if append else "w"
+            self._file = open(path, mode, encoding="utf-8", newline="")  # noqa: SIM115 - close() ends it
         except OSError as error:
             raise GnomonError(f"{path}: cannot write this file: {error.strerror}") from None
         self._lines = csv.writer(self._file, lineterminator="\n")

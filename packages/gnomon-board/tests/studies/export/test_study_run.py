@@ -19,7 +19,7 @@ TERMS, USUAL = SeriesTerms(), gohr.BoardSpec()
 
 
 def played(player, rule, seed, *, boards=3, series=0, terms=TERMS, spec=USUAL, leaves=()):
-    """Let somebody play at random, and perhaps leave at some time."""
+    """Play at random, and leave early if asked."""
     game = Game("Puzzle", load_rule_text(rule), seed, boards, 40, spec, terms)
     session, rng = PlaySession(game, seen_at=1e9), np.random.default_rng(seed)
     while session.state != "ended":

@@ -1,4 +1,4 @@
-"""Games of people over HTTP: every attempt kept, nothing of the rule told, nobody else's game."""
+"""Games over HTTP: each attempt is stored, the rule stays hidden, and keys separate players."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def run(
     Returns
     -------
     Run
-        :func:`status` counts its trials, and `Run.trials` has the errors of those that failed.
+        :func:`status` counts its trials, and `Run.trials` lists the errors of failed trials.
 
     Raises
     ------

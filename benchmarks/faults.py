@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.record import Measurement
 from gnomon.errors import GnomonError
 from gohr.experiments import ExperimentConfig, Run, run, score, status
-from gohr.experiments.runs import is_run_folder
+from gohr.experiments.progress import is_run_folder
 from gohr.experiments.store import RUN_FILE
 
 #: Where the bits and the moments are drawn from.

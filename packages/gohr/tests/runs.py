@@ -46,7 +46,7 @@ def edit(folder: Run, statement: str, *values: object) -> None:
 
 def forge(folder: Run, record: TrialRecord, log: TrialLog | None = None, **changes: Any):
     """Change a row, its checksum included; with a log, its attempts and their hash too."""
-    place = folder.place(record.learner, record.rule, record.trial)
+    place = folder.grid.place(record.learner, record.rule, record.trial)
     (blob,) = sqlite3.connect(folder.store.path).execute(
         "SELECT attempts FROM trials WHERE place = ?", (place,)
     ).fetchone()  # fmt: skip
@@ -66,7 +66,7 @@ def fail(folder: Run, trial: Trial | TrialRecord, error: str = "gone"):
     if isinstance(trial, Trial):
         named = trial.learner.name, trial.rule.name, trial.number
     with folder.store.writing() as writer:
-        writer.record(folder.place(*named), TrialRecord(trial.key, *named, error=error), None)
+        writer.record(folder.grid.place(*named), TrialRecord(trial.key, *named, error=error), None)
 
 
 def forge_experiment(folder: Run, change: Callable[[dict[str, Any]], None], *, hide: bool):

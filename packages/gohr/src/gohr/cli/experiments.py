@@ -83,7 +83,7 @@ def play(
     from gnomon.cli import bar_of
     from gohr.experiments import run
     from gohr.experiments import status as status_of
-    from gohr.experiments.runs import is_run_folder
+    from gohr.experiments.progress import is_run_folder
 
     def warn(message: Warning | str, *_: Any, **__: Any) -> None:
         answer.warn(str(message))

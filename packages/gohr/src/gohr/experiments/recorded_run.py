@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from gohr.errors import RunFolderError
 from gohr.experiments.config import ExperimentConfig
-from gohr.experiments.runs import Run, is_run_folder
+from gohr.experiments.progress import is_run_folder
+from gohr.experiments.runs import Run
 from gohr.experiments.trial import Trial, encode
 
 if TYPE_CHECKING:

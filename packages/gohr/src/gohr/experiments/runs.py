@@ -1,4 +1,4 @@
-"""A run: the folder with an experiment and every attempt, and its progress.
+"""A run: the folder with an experiment and every attempt.
 
 ``run.sqlite`` holds all of it (:mod:`gohr.experiments.store`). A run that was killed continues
 where it stopped.
@@ -10,7 +10,6 @@ import datetime
 import os
 import platform
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -20,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from gnomon import __version__
 from gnomon.errors import GnomonError, UnknownNameError, counted
-from gnomon.results import FieldRecord, Results
 from gohr.errors import DamagedRunWarning, RunFolderError
 from gohr.experiments.config import ExperimentConfig
+from gohr.experiments.progress import Grid, is_run_folder, open_store
 from gohr.experiments.store import (
     FORMAT,
     RUN_FILE,
@@ -107,24 +106,12 @@ class Run:
         RunFolderError
             If the folder is not that of a run, or is damaged, or of another format.
         """
-        path = Path(path)
-        if not path.is_dir():
-            instead = "found a file" if path.exists() else "found none"
-            raise RunFolderError(f"{path}: expected a run folder, {instead}")
-        if not is_run_folder(path):
-            raise RunFolderError(f"{path}: not a run folder ({RUN_FILE} is missing)")
-        store = RunStore(path)
-        experiment = store.experiment()
+        store, experiment = open_store(path)
         version = str(experiment["gnomon"])
-        if experiment["format"] != FORMAT:
-            raise RunFolderError(
-                f"{path}: a run folder of format {experiment['format']}, begun by gnomon "
-                f"{version}; gnomon {__version__} reads format {FORMAT}"
-            )
         with suppress(GnomonError, KeyError, TypeError, ValueError):  # it was edited
             config = ExperimentConfig.of_run(experiment["config"])
             if config.hash == experiment["config_hash"]:
-                return cls(path, config, version, str(experiment["software"]))
+                return cls(Path(path), config, version, str(experiment["software"]))
         raise RunFolderError(f"{store.path}: the experiment was changed after the run began")
 
     @classmethod
@@ -207,28 +194,15 @@ class Run:
         """Whether a process is playing into it now."""
         return is_held(self.path)
 
-    def place(self, learner: str, rule: str, trial: int) -> int:
-        """Return the place of a trial in the experiment; -1 if the experiment does not have it."""
-        learners, rules = self._places
-        if learner not in learners or rule not in rules:
-            return -1
-        return (trial * len(rules) + rules[rule]) * len(learners) + learners[learner]
-
     def place_of(self, trial: Trial) -> int:
         """Return the place of a trial of the experiment."""
-        return self.place(trial.learner.name, trial.rule.name, trial.number)
-
-    def trial_at(self, place: int) -> tuple[str, str, int]:
-        """Return learner, rule and number of the trial at a place."""
-        rest, learner = divmod(place, len(self.config.learners))
-        number, rule = divmod(rest, len(self.config.rules))
-        return self.config.learners[learner].name, self.config.rules[rule].name, number
+        return self.grid.place(trial.learner.name, trial.rule.name, trial.number)
 
     @cached_property
-    def _places(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Positions of learners and of rules by name."""
-        learners = {learner.name: n for n, learner in enumerate(self.config.learners)}
-        return learners, {rule.name: n for n, rule in enumerate(self.config.rules)}
+    def grid(self) -> Grid:
+        """The places of the trials of the experiment."""
+        config = self.config
+        return Grid.of([x.name for x in config.learners], [x.name for x in config.rules])
 
     def trials(self) -> list[TrialRecord]:
         """Return the outcome of every trial that was played, in the order of the experiment.
@@ -241,29 +215,7 @@ class Run:
             If the database cannot be read, or a row is damaged or belongs to no trial of the
             experiment.
         """
-        rows = self.store.rows()
-        misplaced = {
-            place
-            for place, x in rows.records.items()
-            if place != self.place(x.learner, x.rule, x.trial)
-        }
-        if misplaced or not rows.is_whole:
-            damage = self._damage(rows.damaged | misplaced, rows.n_lost)
-            raise DamagedRunError(f"{self.store.path}: {damage}")
-        learners, rules = self._places
-        records = rows.records.values()
-        return sorted(records, key=lambda x: (rules[x.rule], learners[x.learner], x.trial))
-
-    def _damage(self, damaged: set[int], n_lost: int) -> str:
-        """Return a sentence about damaged rows, which names the first."""
-        what = [f"{counted(n_lost, 'row')} missing"] if n_lost else []
-        if damaged:
-            learner, rule, number = self.trial_at(min(damaged))
-            name = f"{number} of {learner} on {rule}"
-            first = f"the first is trial {name}"
-            what.insert(0, f"{counted(len(damaged), 'row')} damaged, {first}")
-        found = " and ".join(what) or "the number of rows cannot be read"
-        return f"damaged: {found}; repeat the same gohr run to play the lost trials again"
+        return self.grid.trials(self.store)
 
     def log(self, trial: TrialRecord) -> TrialLog:
         """Return every attempt of a trial that is done.
@@ -282,7 +234,7 @@ class Run:
             if x.error is not None:
                 named = f"{x.trial} of {x.learner} on {x.rule}"
                 raise RunFolderError(f"{self.path}: trial {named} failed: {x.error}")
-        places = ((self.place(x.learner, x.rule, x.trial), x) for x in trials)
+        places = ((self.grid.place(x.learner, x.rule, x.trial), x) for x in trials)
         yield from zip(trials, self.store.attempts(places), strict=True)
 
     def attempts(
@@ -326,8 +278,8 @@ class Run:
         from gohr.experiments.attempts import attempt_columns
 
         for kind, name, known in (
-            ("learner", learner, self._places[0]),
-            ("rule", rule, self._places[1]),
+            ("learner", learner, self.grid.learners),
+            ("rule", rule, self.grid.rules),
         ):
             if name is not None and name not in known:
                 raise UnknownNameError(kind, name, known)
@@ -362,11 +314,6 @@ class Run:
         pq.write_table(pa.table(self.attempts()), os.fspath(path))
 
 
-def is_run_folder(path: str | os.PathLike[str]) -> bool:
-    """Return whether a run is in a folder."""
-    return (Path(path) / RUN_FILE).exists()
-
-
 def _experiment(config: ExperimentConfig) -> dict[str, Any]:
     """Return what the database has of an experiment that this version begins now."""
     return {
@@ -398,74 +345,3 @@ def _check_free(path: Path) -> None:
         raise RunFolderError(f"{path}: already a run folder; open it, or choose another folder")
     if path.is_dir() and any(not x.name.startswith(f".{RUN_FILE}.") for x in path.iterdir()):
         raise RunFolderError(f"{path}: not a run folder ({RUN_FILE} is missing), and not empty")
-
-
-# -- progress --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PairStatus(FieldRecord):
-    """Number of trials of a learner on a rule that are done, failed, and not played yet."""
-
-    learner: str
-    rule: str
-    done: int
-    failed: int
-    missing: int
-
-
-class RunStatus(Results[PairStatus]):
-    """Progress of a run, learner by learner and rule by rule."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Number of trials in all, and whether the run is in progress."""
-        names = ("done", "failed", "missing")
-        total = {name: sum(getattr(x, name) for x in self) for name in names}
-        counts = ", ".join(f"{n} {name}" for name, n in total.items())
-        playing = "is being played" if self.settings["is_being_played"] else "not in play"
-        trials = counted(sum(total.values()), "trial")
-        return (f"{self.settings['folder']}: {trials} ({counts}), {playing}",)
-
-
-def status(run: str | os.PathLike[str]) -> RunStatus:
-    """Return what of a run is done, failed and missing, while it is played or later.
-
-    Parameters
-    ----------
-    run : path or Run
-
-    Returns
-    -------
-    Results
-        One record for each learner and rule, with the numbers of trials `done`, `failed` and
-        `missing`.
-
-    Raises
-    ------
-    RunFolderError
-        It is not a run folder, or it is damaged.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import gohr
-    >>> config = gohr.ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
-    >>> with tempfile.TemporaryDirectory() as out:
-    ...     status(gohr.run(config, out))[0]
-    PairStatus(learner='uniform', rule='clockwise', done=2, failed=0, missing=0)
-    """
-    found = Run.open(run)
-    counts = Counter((x.learner, x.rule, x.status) for x in found.trials())
-    pairs = []
-    for learner in found.config.learners:
-        for rule in found.config.rules:
-            pair = learner.name, rule.name
-            done, failed = (counts[*pair, what] for what in ("done", "failed"))
-            missing = found.config.n_trials_on(rule.name) - done - failed
-            pairs.append(PairStatus(*pair, done, failed, missing))
-    settings = {"folder": os.fspath(run), "is_being_played": found.is_being_written}
-    return RunStatus(tuple(pairs), settings)
-
-
-# -- runs played elsewhere -------------------------------------------------------------------------

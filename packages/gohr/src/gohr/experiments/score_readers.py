@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _is_run_folder(source: Source) -> bool:
     if not source.is_folder:
         return False
-    from gohr.experiments.runs import is_run_folder
+    from gohr.experiments.progress import is_run_folder
 
     return is_run_folder(source.place)
 

@@ -85,7 +85,7 @@ def _of_run(run: Run, assignment: ExperimentConfig | None) -> Iterator[Verdict]:
     rows = run.store.rows()
     for record in rows.records.values():
         records.setdefault((record.learner, record.rule, record.trial), []).append(record)
-    damaged = {run.trial_at(place) for place in rows.damaged}
+    damaged = {run.grid.trial_at(place) for place in rows.damaged}
     for learner in config.learners:
         refusal = _refusal(learner, config, assignment)
         for rule in config.rules:

@@ -93,8 +93,8 @@ def test_what_does_not_go_together_is_told(command, answers):
     three = answers.replace("answers", "three")
     Path(three).write_text(f"{Path(answers).read_text('utf-8')}\nother,q0,0,t0,1\n", "utf-8")
     for arguments, told in (
-        (("compare", three, "--by", "topic"), "--by needs two algorithms, A and B"),
-        (("compare", three, "--sequential", "e"), "--sequential needs two algorithms"),
+        (("compare", three, "--by", "topic"), "--by topic: expected two algorithms"),
+        (("compare", three, "--sequential", "e"), "--sequential e: expected two algorithms"),
         (("compare", answers, "large", "small", "--by", "topik"), "did you mean 'topic'?"),
         (("read", answers, "--cluster", "x"), "no column 'x' of clus"),
         (("compare", answers, "large", "small", "--per-task"), "--per-task applies to tasks"),

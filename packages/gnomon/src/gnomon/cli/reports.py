@@ -46,9 +46,8 @@ def report(
     Example:
       gnomon report scores.csv --out report.html
     """
-    for kind in also or ():
-        if kind not in ("png", "pdf"):
-            raise typer.BadParameter(f"expected png or pdf, found {kind!r}", param_hint="--also")
+    if markdown and also:
+        raise typer.BadParameter("--markdown cannot be combined with --also")
     if markdown and out is not None and out.suffix.lower() != ".md":
         raise typer.BadParameter(f"expected a name that ends in .md, found {out}")
     from gnomon.reports import report as write
@@ -61,7 +60,7 @@ def report(
     reads = (*sources, scores.normalize)
     with answering("report", as_json=as_json, reads=reads, writes=alone) as answer:
         if out is not None:
-            try_place(out)  # before scores are read
+            try_place(out, also or ())  # before scores are read
         source, two = sources_and_pair(sources, pair, scores.table)
         table, name = scores.table(source), title or name_of(places_of(source))
         how: dict[str, Any] = {"pair": two, "by": by or (), "level": level, "seed": seed}

@@ -136,10 +136,6 @@ def compare(
         options = draws.arguments() | {"paired": paired, "method": method, "variances": variances}
         if wanted:
             options["metrics"] = wanted
-        if two is None and given and fail_if is None:
-            if len(table.algorithms) != 2:
-                raise typer.BadParameter(f"{given[0]} needs two algorithms, A and B")
-            two = table.algorithms[0], table.algorithms[1]
         two = chosen_pair(table, *(two or (None, None)))
         found: Results[Any]
         if fail_if is not None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import check_word
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap import draw_key, quantiles, replicates
 from gnomon.stats.improvement import probability_of_improvement as improvement_of_strata
@@ -272,8 +273,7 @@ class StratifiedBootstrap:
         A function that only hands the data (or ``scores[..., i]``) to the metrics of this module is
         called once for all resamples. Raises ValueError for an unknown method.
         """
-        if method not in METHODS:
-            raise ValueError(f"expected a method among {', '.join(METHODS)}, found {method!r}")
+        check_word("method", method, METHODS)
         extra = dict(extra_kwargs or {})
         values = np.atleast_1d(func(*self._args, **self._kwargs, **extra))
         replicates = self.apply(func, reps, extra)

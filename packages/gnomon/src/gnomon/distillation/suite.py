@@ -12,7 +12,7 @@ import numpy as np
 from gnomon.distillation.distilled import Distilled, chosen_subset
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
 from gnomon.distillation.procedures import FactorProcedure, Procedure, factor_moments, procedure_of
-from gnomon.distillation.search import Progress
+from gnomon.distillation.search import Progress, free_tasks
 from gnomon.distillation.validation import Outer, nested_error
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
 from gnomon.scores.table import ScoreTable
@@ -159,6 +159,7 @@ def baselines(
     """
     with recorded() as notes:
         data = prepare(scores, **preparation)
+        free_tasks(data, size, ())  # raises an error if there are fewer
         how: dict[str, Any] = {"outer": nested, "n_folds": folds}
         how["seed"] = int(generator(rng).integers(0, 2**32))
         random, n_predicted = _random(data, size, **how)

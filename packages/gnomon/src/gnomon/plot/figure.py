@@ -15,7 +15,7 @@ from typing import TypeVar
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, check_word
 from gnomon.files import write_atomically
 from gnomon.plot.style import (
     HALF_WIDTH,
@@ -106,6 +106,7 @@ class Figure:
 
     def as_bytes(self, kind: str) -> bytes:
         """Return the drawing as a file of one of the `FORMATS`."""
+        check_word("format", kind, FORMATS)
         if kind == "svg":
             return self.svg.encode()
         out = io.BytesIO()

@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from gnomon._version import __version__
-from gnomon.errors import GnomonError, counted, either, joined
+from gnomon.errors import GnomonError, check_word, counted, either, joined
 from gnomon.files import try_folder, write_atomically, write_together
 from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
 from gnomon.tables import p_value, percent, value_in_brackets
@@ -168,7 +168,7 @@ class Report:
 
             is_page = path.suffix.lower() == ".html"
             text = report_html(self, alone=True) if is_page else report_markdown(self)
-            try_place(path)
+            try_place(path, also)
             write_atomically(path, text.encode())
             return path
         files = {
@@ -286,10 +286,11 @@ def _template() -> Template:
     return environment.get_template("report.html.j2")
 
 
-def try_place(out: str | os.PathLike[str]) -> None:
+def try_place(out: str | os.PathLike[str], also: Sequence[str] = ()) -> None:
     """Check that a report can be written to a place, and change nothing there.
 
-    Raises the GnomonError or OSError that writing would raise.
+    `also` are the formats of figures besides SVG, which need a folder. Raises the GnomonError or
+    OSError that writing would raise.
 
     Examples
     --------
@@ -299,10 +300,14 @@ def try_place(out: str | os.PathLike[str]) -> None:
     """
     place = Path(out)
     alone = place.suffix.lower() in (".html", ".md")
+    for kind in also:
+        check_word("also", kind, ("png", "pdf"))
+    if alone and also:
+        raise GnomonError(f"{place}: expected a folder, for figures as {joined(also)}")
     if not alone and not place.is_dir() and place.suffix[1:].isalpha():  # and no version
-        also = either("also=['pdf']", "--also pdf")
+        pdf = either("also=['pdf']", "--also pdf")
         raise GnomonError(
-            f"{place}: expected a folder, or a name that ends in .html or .md; {also} also "
+            f"{place}: expected a folder, or a name that ends in .html or .md; {pdf} also "
             "writes each figure as PDF"
         )
     page = place if alone else place / "report.html"

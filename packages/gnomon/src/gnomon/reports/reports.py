@@ -94,12 +94,12 @@ def report(
         raise ValueError(f"expected a level between 0 and 1, found {level}")
     check_resamples(n_resamples)
     if out is not None:
-        try_place(out)  # before scores are read
+        try_place(out, also)  # before scores are read
     from gnomon.reports.scores_page import scores_report
 
     table, name = table_of(source, metric), title or name_of(source)
     place = Path(out or f"{'scores' if ',' in name else Path(name).stem}-report")
-    try_place(place)
+    try_place(place, also)
     if normalize is not None:
         table = gnomon.scores.normalize(table, normalize)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "seed": seed}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def read_scores(
     units: Units | None = None,
     cluster: str | None = None,
     rename: Mapping[str, str] | None = None,
-    within_run: str | None = None,
+    within_run: Literal["mean"] | None = None,
     at: float | Literal["end"] | None = None,
     window: int | None = None,
 ) -> ScoreTable:
@@ -133,8 +133,6 @@ def read_scores(
     ...     print(read_scores(path))
     2 scores (score, higher is better): 1 algorithm, 2 tasks, 1 run
     """
-    if columns_are is not None:
-        check_word("columns_are", columns_are, get_args(ColumnsAre))
     if isinstance(at, str):
         check_word("at", at, ("end",))
     if columns and "item" in columns:  # then tasks are items
@@ -259,5 +257,7 @@ def _renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
 def table_of(scores: Scores, metric: str | None = None, *, curves: bool = False) -> ScoreTable:
     """Return the table of whatever a verb is given: a table, or what :func:`read_scores` takes."""
     if isinstance(scores, ScoreTable):
+        if metric is not None:
+            check_word("metric", metric, (scores.metric,))
         return scores
     return read_scores(scores, metric=metric, curves=curves)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 #: What a task of a table is: a task, on which runs are repeated, or an item of an evaluation.
 Units = Literal["tasks", "items"]
+UNITS = get_args(Units)
 
 
 class About(TypedDict, total=False):
@@ -125,7 +126,7 @@ class ScoreTable:
                 if field.name == "rows" or own[field.name] == field.default:
                     object.__setattr__(self, field.name, getattr(found, field.name))
         object.__setattr__(self, "provenance", tuple(self.provenance))
-        check_word("units", self.units, ("tasks", "items"))
+        check_word("units", self.units, UNITS)
         check_clusters(self.rows, self.units, self.cluster)
 
     @classmethod

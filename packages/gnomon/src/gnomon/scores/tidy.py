@@ -14,15 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import (
-    ScoreDataError,
-    UnknownNameError,
-    check_word,
-    listed,
-    option,
-    reading,
-    shortened,
-)
+from gnomon.errors import ScoreDataError, UnknownNameError, listed, option, reading, shortened
 from gnomon.scores.columns import (
     Column,
     Flags,
@@ -176,7 +168,6 @@ def tidy_rows(
     rest = {name: raw[name] for name in raw.names if name not in SPECIAL}
     rows = Rows(columns | rest)
     if within_run is not None:
-        check_word("within_run", within_run, ("mean",))
         return _averaged(rows)
     _check_duplicates(rows, origin, has_runs="run" in raw)
     return rows

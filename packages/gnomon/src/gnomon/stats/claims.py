@@ -158,7 +158,7 @@ def check_claim(
     ('new', 'old', 0.05, False, 0.025)
     """
     scores = counted_as(scores, units, cluster)
-    wanted = _metric(scores, metric)
+    wanted, pair = _metric(scores, metric), chosen_pair(scores, *(pair or (None, None)))
     checks: list[ClaimCheck] = []
     notes: list[str] = []
     settings: Mapping[str, Any] = {}

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted, listed
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted, listed, option
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.normalization import with_left_out
@@ -300,13 +300,15 @@ def _compare_items(
     from gnomon.stats.item_results import compare_items
     from gnomon.stats.sequential import compare_items_sequentially
 
-    if sequential is None:
+    given = option(**{k: v for k, v in {"by": by, "sequential": sequential}.items() if v})
+    if by is not None and sequential is not None:
+        raise ScoreDataError(f"expected one of {given}; groups are compared on all their items")
+    if given and pair is None:
+        if len(scores.algorithms) != 2:
+            raise ScoreDataError(f"{given}: expected two algorithms to compare; name a and b")
+        pair = scores.algorithms[0], scores.algorithms[1]
+    if sequential is None or pair is None:
         return compare_items(scores, pair, metrics, by=by, level=level)
-    if by is not None or pair is None:
-        raise ScoreDataError(
-            "sequential compares two models on all items; by compares groups of all items, and "
-            "goes without sequential"
-        )
     return compare_items_sequentially(scores, *pair, metrics, level=level)
 
 

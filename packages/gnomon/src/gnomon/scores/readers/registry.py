@@ -13,9 +13,17 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError, listed, reading, shortened
+from gnomon.errors import (
+    GnomonError,
+    ScoreDataError,
+    UnknownNameError,
+    check_word,
+    listed,
+    reading,
+    shortened,
+)
 from gnomon.scores.columns import Rows, rows_of_frame, rows_of_records
 from gnomon.scores.readers.files import (
     JSON_LINES,
@@ -26,7 +34,7 @@ from gnomon.scores.readers.files import (
     json_lines,
     read_columns,
 )
-from gnomon.scores.table import ScoreTable, Units
+from gnomon.scores.table import UNITS, ScoreTable, Units
 from gnomon.scores.tidy import REQUIRED, Origin, role_of
 
 #: What the columns of a pivot may be.
@@ -277,8 +285,14 @@ class ReadRequest:
     columns_are: ColumnsAre | None = None
     higher_is_better: bool | None = None
     units: Units | None = None
-    within_run: str | None = None
+    within_run: Literal["mean"] | None = None
     window: int | None = None
+
+    def __post_init__(self) -> None:
+        known = {"columns_are": get_args(ColumnsAre), "units": UNITS, "within_run": ("mean",)}
+        for name, words in known.items():
+            if getattr(self, name) is not None:
+                check_word(name, getattr(self, name), words)
 
     @property
     def is_higher_better(self) -> bool:
@@ -333,6 +347,9 @@ class Reader:
     is_general: bool = False
     units: Units = "tasks"
     in_memory: bool = False
+
+    def __post_init__(self) -> None:
+        check_word("units", self.units, UNITS)
 
 
 def available_readers() -> dict[str, str]:

@@ -140,7 +140,7 @@ gnomon-board study close pilot --data board
 gnomon-board study export pilot exported --data board
 gnomon-board study export none exported --data board
 gnomon-board backup saved --data board
-gnomon-board restore saved --data again
+gnomon-board backup saved --restore --data again
 gnomon-board migrate --data nowhere
 """
 

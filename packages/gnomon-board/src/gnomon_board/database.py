@@ -203,7 +203,7 @@ def _report_damage(context: ExceptionContext) -> None:
         name = Path(context.engine.url.database or "").name
         message = f"{name}: the database is damaged ({context.original_exception})"
         _log.critical(message)
-        raise Damaged(f"{message}; restore a backup by gnomon-board restore") from None
+        raise Damaged(f"{message}; restore a backup by gnomon-board backup --restore") from None
 
 
 class _Turns:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from gnomon.ranking import Ranking
     from gnomon.stats import Estimate
 
-#: Summary of the errors of an entry.
-METRIC = "iqm"
 LEVEL = 0.95
 #: The only task of a pooled board.
 POOL = "hidden rules"
@@ -242,12 +240,14 @@ def _ranked_lines(
     """Return the lines with their ranks, in order, and the rules, hardest first."""
     from gnomon import estimate, rank
     from gnomon.ranking import tiers
+    from gnomon.stats import metric_named
 
     if not ranked:
         return [], tuple(map(RuleStanding, board.rules))
     table = score_table(board, ranked)
-    # With variances of its own, an entry's errors depend on no other entry.
-    found = estimate(table, METRIC, level=LEVEL, variances="own")
+    # With variances of its own, an entry's errors depend on no other entry; errors are counts.
+    metric = replace(metric_named("iqm"), bounds=(0.0, math.inf))
+    found = estimate(table, metric, level=LEVEL, variances="own")
     errors = {one.algorithm: Number.of(one) for one in found}
     better = np.zeros((len(ranked), len(ranked)), dtype=bool)
     if len(ranked) > 1:

@@ -23,7 +23,7 @@ DEEP = {
         ("gnomon-board", "study", "check"),
         ("gnomon-board", "study", "new"),
         ("gnomon-board", "season", "new"),
-        ("gnomon-board", "play", "--to", "http://127.0.0.1:9", "--token", "t"),
+        ("gnomon-board", "season", "play", "--to", "http://127.0.0.1:9", "--token", "t"),
         ("gohr", "run"),
     ],
     ids=" ".join,

@@ -87,7 +87,7 @@ def test_a_learner_plays_a_season_by_one_command(board, data, tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text('season = "s1"\nentry = "Mine"\nlearner = "uniform"\n')
     with serving(Settings(data)) as server:
-        run = ("play", plan, "--to", server.url, "--token", token)
+        run = ("season", "play", plan, "--to", server.url, "--token", token)
         status, answer, _ = board(*run)
         assert status == 0
         (summary,) = answer["results"]
@@ -101,7 +101,7 @@ def test_a_learner_plays_a_season_by_one_command(board, data, tmp_path):
         assert (status, "has not been revealed" in err) == (2, True)
         board("season", "reveal", "s1", "--early", "--data", data)
         assert board("season", "check-reveal", address)[0] == 0
-        status, _, err = board(*run, "--seed", "4")
+        status, _, err = board(*run)
         assert (status, "403" in err) == (2, True)
 
 
@@ -109,7 +109,9 @@ def test_what_is_no_plan(board, tmp_path):
     plan = tmp_path / "plan.toml"
     for text, message in [("x = 1", "field 'season': "), ("x = ", "not a TOML file")]:
         plan.write_text(text)
-        status, _, err = board("play", plan, "--to", "http://127.0.0.1:1", "--token", "t")
+        status, _, err = board("season", "play", plan, "--to", "http://127.0.0.1:1", "--token", "t")
         assert (status, message in err, err.count("\n")) == (2, True, 1)
-    status, _, err = board("play", tmp_path / "none", "--to", "http://127.0.0.1:1", "--token", "t")
+    status, _, err = board(
+        "season", "play", tmp_path / "none", "--to", "http://127.0.0.1:1", "--token", "t"
+    )
     assert (status, "cannot read this" in err) == (2, True)

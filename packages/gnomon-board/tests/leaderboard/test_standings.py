@@ -31,18 +31,19 @@ def board(means, rules=("r1", "r2", "r3"), trials=5, seed=0, **changes):
     return Board("season", rules, trials, contenders, scores, **changes)
 
 
-def test_the_numbers_are_those_of_the_statistics():
-    given_board = board([20, 40, 80])
+def test_the_numbers_are_those_of_the_statistics_and_no_count_is_negative():
+    given_board = board([0.5, 40, 80], trials=2)
     found = standings_of(given_board)
     table = score_table(given_board, given_board.contenders)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
         expected = {e.algorithm: e for e in estimate(table, "iqm", variances="own")}
+    assert expected["learner 1"].low < 0.0
     ranking = rank(table)
     for line, one in zip(found.ranked, ranking, strict=True):
         own = expected[line.contender.name]
         assert (line.errors.value, line.errors.low, line.errors.high) == (
-            *(own.value, own.low, own.high),
+            *(own.value, max(own.low, 0.0), own.high),
         )
         assert (line.contender.name, line.rank_low, line.rank_high, line.tiers) == (
             *(one.name, one.rank_low, one.rank_high, one.tiers),

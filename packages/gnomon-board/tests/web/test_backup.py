@@ -22,12 +22,13 @@ def empty_place(tmp_path) -> Settings:
 
 @pytest.fixture
 def called(command):
-    """Call a verb with a folder; return its status, its result and its error output."""
+    """Back up to a folder, or restore from it; return status, result and error output."""
 
     def call(verb, folder, settings):
         where = ["--data", str(settings.data)]
         where += ["--database", settings.database] if verb == "backup" else []
-        told = command("gnomon-board", verb, str(folder), *where, "--json")
+        where += ["--restore"] if verb == "restore" else []
+        told = command("gnomon-board", "backup", str(folder), *where, "--json")
         return told.status, json.loads(told.out)["results"][0] if told.out else {}, told.err
 
     return call
@@ -115,8 +116,8 @@ def test_a_damaged_backup_is_refused(called, database, settings, empty_place, tm
 
 
 @pytest.mark.parametrize("damage", ["missing", "flipped"])
-def test_a_damaged_log_is_told(called, client, database, settings, tmp_path, damage):
-    """By the backup, and by the server from then on, until the log is there again."""
+def test_a_damaged_log_is_told(called, client, database, settings, empty_place, tmp_path, damage):
+    """By the backup, which has all the rest, and by the server until the log is there again."""
     fill(database, settings)
     log = next(settings.evidence.glob("*/*"))
     data = log.read_bytes()
@@ -124,9 +125,10 @@ def test_a_damaged_log_is_told(called, client, database, settings, tmp_path, dam
         log.unlink()
     else:
         log.write_bytes(bytes([data[0] ^ 1]) + data[1:])
-    status, _, err = called("backup", tmp_path / "backup", settings)
-    assert status == 2
-    assert re.search(r"of submission \d+ is damaged or missing", err)
+    status, record, _ = called("backup", tmp_path / "backup", settings)
+    assert (status, record["logs"], record["damaged"]) == (1, 2, [log.name])
+    assert called("restore", tmp_path / "backup", empty_place)[0] == 0
+    assert digests(empty_place)["trials"] == digests(settings)["trials"]
     told = client.get("/healthz")
     assert told.status_code == 503
     assert told.json()["faults"][0].startswith("damaged or missing logs of submissions ")

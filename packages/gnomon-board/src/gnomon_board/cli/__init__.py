@@ -24,10 +24,8 @@ COMMAND = Command(
         "season": "seasons.app",
         "study": "study.app",
         "register": "submitting.register",
-        "play": "submitting.play",
         "submit": "submitting.submit",
         "backup": "serving.backup",
-        "restore": "serving.restore",
         "migrate": "serving.migrate",
     },
 )

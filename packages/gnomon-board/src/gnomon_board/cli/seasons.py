@@ -1,4 +1,4 @@
-"""``gnomon-board season``: make a season, and reveal its hidden rules."""
+"""``gnomon-board season``: make a season, play a hidden one, and reveal its rules."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import typer
 
 from gnomon.cli import JsonOption, answering, bar_of
 from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
+from gnomon_board.cli.submitting import InsecureOption, ServerOption, TokenOption
 
 app = typer.Typer(
     name="season",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Create a season from a TOML file, and reveal its hidden rules at the end.",
+    help="Create a season from a TOML file, play a hidden one, and reveal its rules at the end.",
 )
 
 
@@ -47,6 +48,36 @@ def new(
         )
         if season.commitment is not None:
             answer.say(f"commitment: {season.commitment}")
+
+
+@app.command()
+def play(
+    plan: Annotated[Path, typer.Argument(help="A TOML file: season, entry and learner.")],
+    to: ServerOption,
+    token: TokenOption,
+    again: Annotated[bool, typer.Option("--again", help="Start another attempt.")] = False,
+    insecure: InsecureOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Play a hidden season on the server; after an interruption the same command continues."""
+    from gnomon_board.client import Client
+    from gnomon_board.remote_play import RemotePlan, play_remotely
+
+    with answering("season play", as_json=as_json) as answer:
+        planned = RemotePlan.from_toml(plan)
+        client = Client(to, token, insecure=insecure)
+        try:
+            with bar_of("trials") as progress:
+                summary = play_remotely(planned, client, again=again, progress=progress)
+        except KeyboardInterrupt:
+            answer.warn("stopped; the attempts so far are kept, and the same command continues")
+            raise typer.Exit(130) from None
+        answer.results([summary])
+        answer.say(
+            "{name}: {done} trials played, {skipped} before, {n_attempts} attempts; season "
+            "{season}, entry {entry}, attempt {attempt}".format(name=planned.entry, **summary)
+        )
+        answer.say("the server replays them before they appear in the standings")
 
 
 @app.command()
@@ -84,7 +115,7 @@ def check_reveal(
     """Check revealed rules against the commitment of a season."""
     from gnomon_board.commitment import Reveal
 
-    with answering("check-reveal", as_json=as_json) as answer:
+    with answering("season check-reveal", as_json=as_json) as answer:
         if source.startswith(("http://", "https://")):
             from gnomon_board import Client
 

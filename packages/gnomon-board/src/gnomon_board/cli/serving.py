@@ -1,4 +1,4 @@
-"""``gnomon-board serve``, ``worker``, ``token``, ``backup``, ``restore`` and ``migrate``."""
+"""``gnomon-board serve``, ``worker``, ``token``, ``backup`` and ``migrate``."""
 
 from __future__ import annotations
 
@@ -118,35 +118,37 @@ def migrate(
 
 
 def backup(
-    out: Annotated[Path, typer.Argument(help="A new folder.")],
+    folder: Annotated[
+        Path, typer.Argument(help="The backup: a new folder, or with --restore one.")
+    ],
+    restore: Annotated[
+        bool, typer.Option("--restore", help="Make a new data folder from the backup.")
+    ] = False,
     data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Back up the board while the server runs."""
-    with board_answering("backup", data, database, as_json) as (answer, opened):
-        from gnomon_board.settings import Settings
-        from gnomon_board.web.backup import back_up
+    """Back up the board while the server runs, or restore a backup.
 
-        record = back_up(Settings(data, database), opened, out)
+    Exit status 1 if a log is damaged or missing: it is named, and the backup lacks it.
+    """
+    from gnomon_board.settings import Settings
+    from gnomon_board.web.backup import back_up, restore_backup
+
+    if restore:
+        with answering("backup", as_json=as_json) as answer:
+            record = restore_backup(folder, Settings(data))
+            answer.results([record])
+            answer.say(f"the board of {record['taken']} is in {data}")
+        return
+    with board_answering("backup", data, database, as_json) as (answer, opened):
+        record = back_up(Settings(data, database), opened, folder)
         answer.results([record])
         rows = sum(record["rows"].values())
-        answer.say(f"{rows} rows and {record['logs']} logs are in {out}")
-
-
-def restore(
-    backup: Annotated[Path, typer.Argument(help="A folder that backup has written.")],
-    data: DataOption = DATA,
-    as_json: JsonOption = False,
-) -> None:
-    """Restore a backup to a new data folder."""
-    from gnomon_board.settings import Settings
-    from gnomon_board.web.backup import restore as restore_backup
-
-    with answering("restore", as_json=as_json) as answer:
-        record = restore_backup(backup, Settings(data))
-        answer.results([record])
-        answer.say(f"the board of {record['taken']} is in {data}")
+        answer.say(f"{rows} rows and {record['logs']} logs are in {folder}")
+        for name in record["damaged"]:
+            answer.warn(f"damaged or missing: {data}/evidence/{name[:2]}/{name}")
+    raise typer.Exit(1 if record["damaged"] else 0)
 
 
 @contextmanager

@@ -88,38 +88,3 @@ def submit(
         which = f"submission {record['id']}" if record["id"] else str(folder)
         answer.say(f"{which}: {record['state']}: {record['reason']}")
     raise typer.Exit(0 if record["state"] in ("verified", "queued", "verifying") else 1)
-
-
-def play(
-    plan: Annotated[Path, typer.Argument(help="A TOML file: season, entry and learner.")],
-    to: ServerOption,
-    token: TokenOption,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Replace the seed of the learner.")
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Start another attempt.")] = False,
-    insecure: InsecureOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Play a hidden season on the server; after an interruption the same command continues."""
-    from gnomon.cli import bar_of
-    from gnomon_board.client import Client
-    from gnomon_board.remote_play import RemotePlan, play_remotely
-
-    with answering("play", as_json=as_json) as answer:
-        planned = RemotePlan.from_toml(plan)
-        if seed is not None:
-            planned = planned.model_copy(update={"seed": seed})
-        client = Client(to, token, insecure=insecure)
-        try:
-            with bar_of("trials") as progress:
-                summary = play_remotely(planned, client, again=again, progress=progress)
-        except KeyboardInterrupt:
-            answer.warn("stopped; the attempts so far are kept, and the same command continues")
-            raise typer.Exit(130) from None
-        answer.results([summary])
-        answer.say(
-            "{name}: {done} trials played, {skipped} before, {n_attempts} attempts; season "
-            "{season}, entry {entry}, attempt {attempt}".format(name=planned.entry, **summary)
-        )
-        answer.say("the server replays them before they appear in the standings")

@@ -2,7 +2,7 @@
 
 ::
 
-    backup.json          version, moment, number of rows of each table
+    backup.json          version, moment, rows of each table, hashes of damaged logs
     leaderboard.sqlite   every table
     evidence/ab/abcd...  the logs of the submissions in these tables
 
@@ -24,7 +24,7 @@ from sqlalchemy import func, select, text
 from gnomon import __version__
 from gnomon.files import write_atomically
 from gnomon_board.database import Database, current_revision, require_head, upgrade
-from gnomon_board.errors import LeaderboardError
+from gnomon_board.errors import Damaged, LeaderboardError
 from gnomon_board.evidence import evidence_path, is_sound, sound_log
 from gnomon_board.schema import Base, Submission, now
 from gnomon_board.settings import Settings
@@ -39,10 +39,11 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
     The tables are a snapshot. Their logs are older and never change, so they can be copied
     afterwards.
 
+    A log that is missing or damaged is left out, and named in ``damaged``.
+
     Returns the contents of ``backup.json``.
 
-    Raises LeaderboardError: the board has no SQLite file, the folder is not empty, or a log is
-    missing or damaged, which ``/healthz`` reports from then on.
+    Raises LeaderboardError: the board has no SQLite file, or the folder is not empty.
     """
     _file_of(database)
     require_head(database)
@@ -54,9 +55,13 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
     _by_driver(database, "VACUUM INTO ?", str(out / _DATABASE))
     copied = Database(f"sqlite:///{out / _DATABASE}")
     try:
-        n_logs = 0
+        n_logs, damaged = 0, []
         for submission in _with_logs(copied):
-            log = sound_log(database, settings, submission)
+            try:
+                log = sound_log(database, settings, submission)
+            except Damaged:
+                damaged.append(str(submission.log_sha256))
+                continue
             n_logs += _copied(log, out / "evidence" / log.parent.name / log.name)
         with copied.reading() as session:
             counts = {
@@ -74,13 +79,14 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
         "taken": now().isoformat(timespec="seconds"),
         "rows": counts,
         "logs": n_logs,
+        "damaged": damaged,
     }
     # Written last: a backup without it is incomplete.
     write_atomically(out / _MANIFEST, json.dumps(record, indent=2).encode() + b"\n")
     return record
 
 
-def restore(backup: Path, settings: Settings) -> dict[str, Any]:
+def restore_backup(backup: Path, settings: Settings) -> dict[str, Any]:
     """Make the data folder and the SQLite file of a server from a backup; both must be new.
 
     The tables of an older backup are migrated to this version.
@@ -104,6 +110,8 @@ def restore(backup: Path, settings: Settings) -> dict[str, Any]:
         n_logs = 0
         for submission in _with_logs(source):
             place = evidence_path(settings, str(submission.log_sha256))
+            if place.name in record["damaged"]:
+                continue
             n_logs += _copied(backup / "evidence" / place.parent.name / place.name, place)
         _by_driver(source, _ONE_FILE)
         source.close()

@@ -150,7 +150,7 @@ def test_an_attempt_that_takes_no_log_says_how_it_is_played(lively):
     *_, plan, command = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.DOTALL)
     told = tomllib.loads(unescape(plan))
     assert (told["season"], told["entry"]) == ("autumn-2026", "Slow and steady")
-    assert "gnomon-board play my.toml --to http" in command
+    assert "gnomon-board season play my.toml --to http" in command
 
 
 def test_how_to_submit_shows_no_secret_on_a_command_line(client, season, token):

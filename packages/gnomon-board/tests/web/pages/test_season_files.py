@@ -122,7 +122,7 @@ def test_the_numbers_of_the_board_follow_from_its_file(lively, tmp_path, season)
     errors = {line["contender"]["name"]: line["errors"] for line in shown["ranked"]}
     for one in estimates:
         assert errors[one.algorithm] == pytest.approx(
-            {"value": one.value, "low": one.low, "high": one.high}
+            {"value": one.value, "low": max(one.low, 0.0), "high": one.high}
         )
     for line in shown["ranked"]:
         # Accounts count once, and the correction for several attempts only widens.

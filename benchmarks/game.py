@@ -21,9 +21,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from benchmarks.record import Measurement, best_seconds, processor_seconds
-from gohr import available_rules, load_rule
-from gohr.game import CompiledRule, HiddenRulesEnv, compile_rule, draw_boards, outcomes
-from gohr.game.engine import boards as engine
+from gohr import HiddenRulesEnv, available_rules, compile_rule, draw_boards, load_rule, outcomes
+from gohr.engine import boards as engine
+from gohr.engine.compiler import CompiledRule
 
 N_ENVS = 1024
 #: A block of boards lasts as long: each round draws one.

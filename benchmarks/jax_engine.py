@@ -87,7 +87,7 @@ def _ours(rules: Any, num_envs: int, *, each: bool = False) -> Game:
     """Return the game; with ``each`` every row draws a board at every step."""
     import jax
 
-    from gohr.game import jax as gjax
+    from gohr import jax as gjax
 
     env, params = gjax.make(rules)
 
@@ -216,7 +216,7 @@ def _compile_times() -> Iterator[Measurement]:
     """Time the compiler on one step of 1,024 boards, and then what it kept of that."""
     import jax
 
-    from gohr.game import jax as gjax
+    from gohr import jax as gjax
 
     with tempfile.TemporaryDirectory() as folder:
         jax.config.update("jax_compilation_cache_dir", folder)

@@ -10,9 +10,8 @@ from benchmarks.record import Measurement
 from gnomon import ScoreTable, rank
 from gnomon_board.drawn_rules import Difficulty, generate_rules
 from gnomon_board.standings import Board, Contender, Score, standings_of
-from gohr import draw_boards, make_learner, parse, play
-from gohr.game import DEFAULT_SPEC
-from gohr.game.outcomes import ACCEPTED
+from gohr import BoardSpec, draw_boards, make_learner, parse, play
+from gohr.outcomes import ACCEPTED
 
 N_DECOYS, N_BOARDS, N_RUNS = (0, 1, 5, 12, 50), 60, 10
 #: Mean errors on each rule: two learners, equal on the whole, and decoys of the first's account,
@@ -50,9 +49,9 @@ def _errors(difficulty: Difficulty) -> dict[str, np.ndarray]:
         rule_set = parse(pool[at[0]].text)
         for name, (kind, settings) in LEARNERS.items():
             rng = np.random.default_rng([*at, len(name)])
-            boards = draw_boards(N_EPISODES, DEFAULT_SPEC, rng=rng).reshape(N_EPISODES, -1)
-            learner = make_learner(kind, DEFAULT_SPEC, rng=rng, **settings)
-            log = play(boards, learner, rule_set, horizon=100, board_spec=DEFAULT_SPEC)
+            boards = draw_boards(N_EPISODES, BoardSpec(), rng=rng).reshape(N_EPISODES, -1)
+            learner = make_learner(kind, BoardSpec(), rng=rng, **settings)
+            log = play(boards, learner, rule_set, horizon=100, board_spec=BoardSpec())
             found[name][at] = np.count_nonzero(log.outcomes != ACCEPTED)
     return found
 

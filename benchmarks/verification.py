@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.record import Measurement, best_seconds
+from gohr import Board, ReferenceGame
 from gohr.experiments import ExperimentConfig, run, verify, verify_log
-from gohr.game import Board, ReferenceGame
 
 RULES = ["clockwise", "color-match", "leftmost-first", "quota-of-two"]
 

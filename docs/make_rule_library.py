@@ -21,10 +21,10 @@ from matplotlib.patches import Polygon, Rectangle
 
 from gnomon.plot.style import FULL_WIDTH, INK, SERIES, SIZE, new_drawing, svg_text
 from gnomon.scores import load_scores
+from gohr import Board, Piece, ReferenceGame, draw_boards
 from gohr.experiments import Trials, compare_trials
 from gohr.experiments.rule_elements import bracketed
-from gohr.game import Board, Piece, ReferenceGame, draw_boards
-from gohr.game.reference import Move
+from gohr.reference import Move
 from gohr.rules import FAMILIES, TAGS, available_rules, load_rule, load_rule_text, rule_info
 from gohr.rules.catalogue import RuleInfo
 from gohr.rules.orders import BUILT_IN_ORDERS

@@ -50,7 +50,7 @@ PLAIN = {
     "gohr.child_process",
     "gohr.cli",
     "gohr.playing",
-    "gohr.game.outcomes",
+    "gohr.outcomes",
     "gohr.rules.syntax",
     "gohr.captive",
     "gohr.captive_server",
@@ -79,10 +79,13 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon_board.web.server": "a server in a process of the test, and its socket",
     "gohr.execution": "workers that are killed or hang, without a run around them",
     "gohr.experiments.attempts": "bytes and columns of any trial, drawn by Hypothesis",
-    "gohr.game.jax.tables": "tables of conditions, entry by entry",
-    "gohr.game.jax.transition": "an attempt of the kernel without the new board behind it",
+    "gohr.engine.boards": "attempts on many boards in one call",
+    "gohr.engine.compiler": "the type of a compiled rule",
+    "gohr.jax.tables": "tables of conditions, entry by entry",
+    "gohr.jax.transition": "an attempt of the kernel without the new board behind it",
     "gohr.learners.sb3": "what an algorithm is shown, where none is installed",
     "gohr.rules.expressions": "the arithmetic of conditions, value by value",
+    "gohr.seeded_boards": "boards of the reference, seed by seed",
 }
 
 

@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 without_jax = pytest.mark.skipif(not find_spec("jax"), reason="needs JAX: the extra jax")
 PACKAGES = [
-    pytest.param(name, marks=without_jax if name == "gohr.game.jax" else ())
+    pytest.param(name, marks=without_jax if name == "gohr.jax" else ())
     for source in sorted(ROOT.glob("packages/*/src"))
     for stub in sorted(source.rglob("__init__.pyi"))
     for name in [".".join(stub.parent.relative_to(source).parts)]

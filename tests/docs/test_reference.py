@@ -18,11 +18,10 @@ import gnomon.cli
 import gnomon_board.cli
 import gohr.cli
 from gnomon.stats import metric_named, summarize_runs
-from gohr import play
+from gohr import outcomes, play
 from gohr.experiments import METRICS as SCORES
 from gohr.experiments import available_suites, load_suite
 from gohr.experiments.attempts import attempt_columns
-from gohr.game import outcomes
 from gohr.learners import available_learners, learner_kinds, make_learner
 from gohr.rules import FAMILIES, TAGS, available_rules, load_rule
 

@@ -11,10 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gohr.game import Boards, BoardSpec, CompiledRule, draw_boards
-from gohr.game import jax as gjax
-from gohr.game.jax.transition import EnvState, Reply, attempt
-from gohr.game.outcomes import RESET, STALEMATE
+from gohr import BoardSpec, draw_boards
+from gohr import jax as gjax
+from gohr.engine.boards import Boards
+from gohr.engine.compiler import CompiledRule
+from gohr.jax.transition import EnvState, Reply, attempt
+from gohr.outcomes import RESET, STALEMATE
 from gohr.rules import parse
 
 #: The paper's boards; of some pieces, shapes and colors; full ones.

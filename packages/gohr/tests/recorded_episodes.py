@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gohr.game import Board, Piece
+from gohr import Board, Piece
 
 DATA = Path(__file__).parent / "data"
 VECTORS = Path(__file__).parents[4] / "shared" / "vectors"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from gohr.game import DEFAULT_SPEC, N_CELLS, Board, Piece
+from gohr import N_CELLS, Board, BoardSpec, Piece
 from gohr.rules import RuleSet
 from gohr.rules.syntax import (
     Atom,
@@ -26,7 +26,7 @@ from gohr.rules.syntax import (
     Text,
 )
 
-SHAPES, COLORS = DEFAULT_SPEC.shape_palette, DEFAULT_SPEC.color_palette
+SHAPES, COLORS = BoardSpec().shape_palette, BoardSpec().color_palette
 
 BUILT_IN_ORDERS = ("B", "T", "L", "R", "L1", "L2", "L3", "L4", "NearestObject", "Farthest")
 CUSTOM_ORDERS = ("Mine", "Spiral", "T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gohr import TrialLog
-from gohr.game import CompiledRule
+from gohr.engine.compiler import CompiledRule
 from gohr.learners import Learner
 from gohr.playing import TrialInPlay
 

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from gohr.game import Board, BoardSpec, Piece
+from gohr import Board, BoardSpec, Piece
 from gohr.learners import Learner, Observation, Transition
 
 _PIECE = re.compile(r"^column (\d), row (\d): (\w+) (\w+)$", re.MULTILINE)

@@ -22,11 +22,21 @@ import numpy as np
 
 from gnomon.errors import UnknownNameError
 from gnomon_board.errors import LeaderboardError
-from gohr import BoardSpec, available_rules, compile_rule, draw_boards, load_rule, parse, play
+from gohr import (
+    N_BUCKETS,
+    N_CELLS,
+    BoardSpec,
+    available_rules,
+    compile_rule,
+    draw_boards,
+    find_stalemate,
+    load_rule,
+    parse,
+    play,
+)
 from gohr.errors import RuleError
-from gohr.game import DEFAULT_SPEC, N_BUCKETS, N_CELLS, find_stalemate
-from gohr.game.outcomes import CLEARED, STALEMATE
 from gohr.learners import RulePlayer, Uniform, chance_of_success
+from gohr.outcomes import CLEARED, STALEMATE
 from gohr.rules import BUILT_IN_ORDERS, RuleSet
 
 #: A function that is given how many steps are done, and how many there are.
@@ -35,6 +45,7 @@ Progress = Callable[[int, int], object]
 #: memory, by the bucket of an earlier piece. The last three determine which pieces can be moved; a
 #: rule has at most one of them.
 ELEMENTS = ("shape", "color", "place", "memory", "order", "priority", "turns")
+_BOARDS = BoardSpec()
 #: Boards on which a rule is tested.
 _N_BOARDS = 60
 #: Most drafts for each requested rule; if they are used up, the difficulty is too narrow.
@@ -88,7 +99,7 @@ def generate_rules(
     n_rules: int,
     difficulty: Difficulty | None = None,
     *,
-    board_spec: BoardSpec = DEFAULT_SPEC,
+    board_spec: BoardSpec = _BOARDS,
     horizon: int = 100,
     not_like: Collection[RuleSet] = (),
     rng: np.random.Generator,
@@ -140,7 +151,7 @@ def reason_against(
     rule_set: RuleSet,
     difficulty: Difficulty,
     *,
-    board_spec: BoardSpec = DEFAULT_SPEC,
+    board_spec: BoardSpec = _BOARDS,
     horizon: int = 100,
 ) -> str | None:
     """Return why a rule is not suitable for a season; None if it is."""
@@ -192,7 +203,7 @@ def chance_at_random(rule_set: RuleSet, board_spec: BoardSpec, horizon: int) -> 
     return float(chance_of_success(rule_set, log, board_spec=board_spec).mean())
 
 
-def behaviour(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> str:
+def behaviour(rule_set: RuleSet, board_spec: BoardSpec) -> str:
     """Return a fingerprint of the behaviour of a rule, equal for equivalent rules.
 
     It is the hash of a game of random attempts on fixed boards, so rules that differ only in rare

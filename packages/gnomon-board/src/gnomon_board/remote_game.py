@@ -20,8 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gnomon_board.errors import Conflict
 from gohr import BoardSpec, ExperimentConfig, TrialLog
-from gohr.game import DEFAULT_SPEC
-from gohr.game.outcomes import IN_PROGRESS
+from gohr.outcomes import IN_PROGRESS
 from gohr.playing import TrialInPlay
 from gohr.rules import RuleSet
 
@@ -125,7 +124,7 @@ class RemoteGame:
         boards: npt.NDArray[np.uint8],
         *,
         horizon: int,
-        board_spec: BoardSpec = DEFAULT_SPEC,
+        board_spec: BoardSpec,
         actions: bytes = b"",
         reveal: bool = False,
     ) -> None:

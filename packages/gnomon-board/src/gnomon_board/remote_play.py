@@ -21,11 +21,10 @@ from gnomon_board.client import Client
 from gnomon_board.drawn_rules import Progress
 from gnomon_board.errors import LeaderboardError, wrong_field
 from gnomon_board.remote_game import Move, Reply
-from gohr import BoardSpec, Learner
+from gohr import N_BUCKETS, N_CELLS, BoardSpec, Learner
 from gohr.experiments import LearnerEntry
-from gohr.game import N_BUCKETS, N_CELLS
-from gohr.game.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS
 from gohr.learners import Observation, Transition, is_shown_the_rule, learner_kinds
+from gohr.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS
 
 #: Trials that are played at the same time.
 _TOGETHER = 64

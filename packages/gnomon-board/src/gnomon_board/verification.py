@@ -27,7 +27,7 @@ from gohr.experiments import (
     verify_log,
     write_log,
 )
-from gohr.game.outcomes import ACCEPTED, CLEARED
+from gohr.outcomes import ACCEPTED, CLEARED
 from gohr.playing import TrialInPlay
 
 

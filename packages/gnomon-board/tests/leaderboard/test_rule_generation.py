@@ -7,8 +7,7 @@ import pytest
 
 from gnomon_board.drawn_rules import ELEMENTS, Difficulty, generate_rules, reason_against
 from gnomon_board.errors import LeaderboardError
-from gohr import play
-from gohr.game import BoardSpec, compile_rule, draw_boards, equivalent, find_stalemate
+from gohr import BoardSpec, compile_rule, draw_boards, equivalent, find_stalemate, play
 from gohr.learners import LinearDQN, RulePlayer, Uniform
 from gohr.rules import available_rules, lint, load_rule, parse
 

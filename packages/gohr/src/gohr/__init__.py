@@ -2,7 +2,7 @@
 
 A player removes pieces from a board by moving them to one of four buckets; a hidden rule decides
 which moves are accepted. The names below are loaded when they are first used. The packages
-`rules`, `game`, `learners`, `experiments`, `people` (transcripts and mastery) and `induction` (what
+`rules`, `learners`, `experiments`, `people` (transcripts and mastery) and `induction` (what
 players conclude) have the building blocks, and `errors` the exceptions.
 
 Rules
@@ -10,9 +10,13 @@ Rules
     `available_rules` lists these. `explain` puts a rule into words, `check` finds mistakes,
     `equivalent` compares two rules and `draw_rules` makes all rules of a template.
 The game
-    `Board`, `BoardSpec` and `draw_boards` make boards; `compile_rule` prepares a rule for the
-    engine; `HiddenRulesEnv` and `HiddenRulesVectorEnv` are Gymnasium environments, registered as
-    ``gohr/ColorMatch-v0`` and so on.
+    `Board`, `Piece`, `BoardSpec`, `draw_boards` and `read_board_file` make boards of `N_CELLS`
+    cells and `N_BUCKETS` buckets. `ReferenceGame` plays one board straight from the tree of a rule;
+    `compile_rule` prepares a rule for the engine. `find_stalemate` searches for a board on which a
+    rule gets stuck, and `random_way` for a way to get stuck on a board. `HiddenRulesEnv` and
+    `HiddenRulesVectorEnv` are Gymnasium environments, registered as ``gohr/ColorMatch-v0`` and so
+    on; the wrappers `LastSuccess` and `HistoryStack` determine how much of the history is observed.
+    :mod:`gohr.outcomes` has the codes of replies, and :mod:`gohr.jax` the game in JAX.
 Learners
     Subclass `Learner` to write your own; `available_learners` and `make_learner` give those that
     come with the package; `play` lets one play a rule and returns a
@@ -35,7 +39,7 @@ array([9, 9, 9])
 
 import lazy_loader
 
-from gohr.game.registration import register_environments
+from gohr.registration import register_environments
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 

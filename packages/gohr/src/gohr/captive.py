@@ -18,32 +18,15 @@ import numpy as np
 
 from gnomon.errors import GnomonError, check_word
 from gohr._version import __version__
+from gohr.board import BUCKET_PLACES, COLORS, N_BUCKETS, N_CELLS, SHAPES, Board, BoardSpec, Piece
 from gohr.captive_log import ResultFile
+from gohr.engine.boards import Boards
+from gohr.engine.program import ACTION
 from gohr.errors import RuleSyntaxError
-from gohr.game.board import (
-    BUCKET_PLACES,
-    COLORS,
-    N_BUCKETS,
-    N_CELLS,
-    SHAPES,
-    Board,
-    BoardSpec,
-    Piece,
-)
-from gohr.game.engine.boards import Boards
-from gohr.game.engine.program import ACTION
-from gohr.game.outcomes import (
-    ACCEPTED,
-    CLEARED,
-    EMPTY_CELL,
-    EPISODE_OVER,
-    NEW_BOARD,
-    RESET,
-    STALEMATE,
-)
-from gohr.game.seeded_boards import SeededBoards
+from gohr.outcomes import ACCEPTED, CLEARED, EMPTY_CELL, EPISODE_OVER, NEW_BOARD, RESET, STALEMATE
 from gohr.rules.lexer import Token, tokenize
 from gohr.rules.syntax import RuleSet
+from gohr.seeded_boards import SeededBoards
 
 # -- the protocol ----------------------------------------------------------------------------------
 

@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import cast
 
 from gnomon.errors import GnomonError, UnknownNameError, shortened
+from gohr.board import COLORS, SHAPES, Board, read_board_file
 from gohr.captive import INVALID_COMMAND, OutputMode, Session, in_one_line
 from gohr.captive_log import ResultFile
 from gohr.errors import RuleSyntaxError
-from gohr.game.board import COLORS, SHAPES, Board
-from gohr.game.board_files import read_board_file
-from gohr.game.seeded_boards import SeededBoards
 from gohr.rules.catalogue import available_rules, load_rule, resolve_rule
+from gohr.seeded_boards import SeededBoards
 
 # -- arguments -------------------------------------------------------------------------------------
 

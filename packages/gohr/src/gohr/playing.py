@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import counted, shortened
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gohr.game.engine.compiler import CompiledRule
-from gohr.game.engine.program import ACTION
-from gohr.game.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS, RESET
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gohr.engine.compiler import CompiledRule
+from gohr.engine.program import ACTION
+from gohr.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS, RESET
 from gohr.rules.syntax import RuleSet
 
 
@@ -117,7 +117,7 @@ class Transition:
     """One attempt: the observation, the action, and the outcome.
 
     ``reward`` is 0 for an accepted attempt (and for any on a board already cleared), else -1;
-    ``outcome`` the game's code for it (:mod:`gohr.game.outcomes`). After ``terminated`` or
+    ``outcome`` the game's code for it (:mod:`gohr.outcomes`). After ``terminated`` or
     ``truncated`` the next observation that the policy acts on is a new board's.
 
     Examples
@@ -220,7 +220,7 @@ def play(
         raise TypeError(f"policy: expected an object with act and observe, found {found}")
     kernel = getattr(policy, "kernel", None)
     if kernel is not None:
-        from gohr.game.engine.boards import Boards
+        from gohr.engine.boards import Boards
         from gohr.playing_kernel import play_compiled
 
         return play_compiled(kernel, Boards.empty(rule, 1, board_spec), boards, horizon)
@@ -288,7 +288,7 @@ class TrialInPlay:
         reveal: bool = False,
         plays_on: bool = False,
     ) -> None:
-        from gohr.game.engine.boards import Boards
+        from gohr.engine.boards import Boards
 
         self._room = Boards.empty(rule, 1, board_spec)
         self._boards, self._horizon = boards, horizon
@@ -451,7 +451,7 @@ def replay(
         raise ValueError("actions: expected numbers from 0 to 143")
     first = np.zeros(len(n_attempts), dtype=np.int8)
     found = np.zeros((7, len(actions)), dtype=np.int16)
-    from gohr.game.engine.boards import Boards
+    from gohr.engine.boards import Boards
 
     room = Boards.empty(rule, _SIDE_BY_SIDE, board_spec)
     if len(n_attempts):

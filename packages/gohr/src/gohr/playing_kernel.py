@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.game.board import N_CELLS
-from gohr.game.engine.acceptance import Int, Short
-from gohr.game.engine.boards import Boards
-from gohr.game.engine.compiler import CompiledRule
-from gohr.game.engine.program import ACTION, OUTCOME, STANDS, Replies
-from gohr.game.engine.transition import permitted, step
-from gohr.game.outcomes import (
+from gohr.board import N_CELLS
+from gohr.engine.acceptance import Int, Short
+from gohr.engine.boards import Boards
+from gohr.engine.compiler import CompiledRule
+from gohr.engine.program import ACTION, OUTCOME, STANDS, Replies
+from gohr.engine.transition import permitted, step
+from gohr.outcomes import (
     ACCEPTED,
     DENIED,
     EMPTY_CELL,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gohr.game import find_stalemate
+from gohr import find_stalemate
 from gohr.rules import available_rules, available_templates, load_rule_text, parse
 
 TWO_LINES = "(1,*,*,*,0)\n(1,*,*,*,1)\n"

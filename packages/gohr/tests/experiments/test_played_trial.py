@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from gohr import Board, ReferenceGame
 from gohr.experiments import ExperimentConfig, Run, run
-from gohr.game import Board, ReferenceGame
 
 # A rule that stalls, one that knows of turns, one whose boards are stuck as dealt, and one without
 # tables for the engine.

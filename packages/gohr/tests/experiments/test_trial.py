@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gohr import BoardSpec
 from gohr.experiments import (
     ExperimentConfig,
     LearnerEntry,
@@ -19,7 +20,6 @@ from gohr.experiments import (
     attempt_bytes,
     trials_of,
 )
-from gohr.game import BoardSpec
 
 TRIAL = Trial(
     LearnerEntry("uniform", "u"), RuleEntry("c", "(*,*,*,*,[0,1])"), 0, 4, 50, 0, BoardSpec()

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gohr.game import DEFAULT_SPEC, Board, BoardSpec, Piece, ReferenceGame, draw_boards
+from gohr import Board, BoardSpec, Piece, ReferenceGame, draw_boards
 from gohr.rules import parse
 
-SHAPES, COLORS = DEFAULT_SPEC.shape_palette, DEFAULT_SPEC.color_palette
+SHAPES, COLORS = BoardSpec().shape_palette, BoardSpec().color_palette
 
 
 @st.composite
@@ -172,7 +172,7 @@ def test_a_spec_that_cannot_be_drawn_is_told(fields: dict, message: str) -> None
 )
 def test_a_board_that_has_no_codes_is_told(pieces: list[Piece], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        Board(tuple(pieces)).codes(DEFAULT_SPEC)
+        Board(tuple(pieces)).codes(BoardSpec())
 
 
 def test_a_negative_number_of_boards_is_refused():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.errors import GnomonError
-from gohr.game import Board, Piece, read_board_file
+from gohr import Board, Piece, read_board_file
 
 PIECE = {"id": 3, "color": "red", "shape": "Star", "x": 2, "y": 6}
 

@@ -12,8 +12,8 @@ from gymnasium.utils.env_checker import check_env
 
 import gohr
 from gnomon.errors import UnknownNameError
+from gohr import Board, HiddenRulesEnv, HistoryStack, LastSuccess, Piece, ReferenceGame
 from gohr.errors import RuleError
-from gohr.game import Board, HiddenRulesEnv, HistoryStack, LastSuccess, Piece, ReferenceGame
 from gohr.rules import parse
 
 IDS = [f"gohr/{name}-v0" for name in

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from gohr.game import Board, BoardSpec, Piece, ReferenceGame, draw_boards, equivalent
+from gohr import Board, BoardSpec, Piece, ReferenceGame, draw_boards, equivalent
 from gohr.rules import available_rules, load_rule, parse
 
 SMALL = BoardSpec((1, 2), 0, 0, ("STAR",), ("RED", "BLUE"))

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from gohr.game import DEFAULT_SPEC, Board, Piece, ReferenceGame, find_stalemate
-from gohr.game.outcomes import CLEARED
+from gohr import Board, BoardSpec, Piece, ReferenceGame, find_stalemate
+from gohr.outcomes import CLEARED
 from gohr.rules import available_rules, load_rule, rule_info
 
-SHAPES, COLORS = DEFAULT_SPEC.shape_palette, DEFAULT_SPEC.color_palette
+SHAPES, COLORS = BoardSpec().shape_palette, BoardSpec().color_palette
 
 N_BUCKETS = {"one-bucket": {1}, "two-buckets": {2}, "three-buckets": {3}, "any-bucket": {4}}
 

@@ -5,8 +5,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import strategies_rules as rules
+from gohr import Board, Piece, ReferenceGame
 from gohr.errors import RuleError
-from gohr.game import Board, Piece, ReferenceGame
 from gohr.rules import RuleSet, parse
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
-from gohr.game import Board, ReferenceGame, SeededBoards, draw_boards
+from gohr import Board, ReferenceGame, draw_boards
 from gohr.rules import parse
+from gohr.seeded_boards import SeededBoards
 from recorded_episodes import VECTORS, records
 
 SEEDED = VECTORS / "boards_seeded.jsonl.gz"

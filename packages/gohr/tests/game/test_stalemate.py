@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 
 import strategies_rules as rules
+from gohr import Board, BoardSpec, Piece, ReferenceGame, find_stalemate
 from gohr.errors import RuleError
-from gohr.game import DEFAULT_SPEC, Board, Piece, ReferenceGame, find_stalemate
-from gohr.game.outcomes import STALEMATE
+from gohr.outcomes import STALEMATE
 from gohr.rules import RuleSet, parse
 
-SHAPES, COLORS = DEFAULT_SPEC.shape_palette, DEFAULT_SPEC.color_palette
+SHAPES, COLORS = BoardSpec().shape_palette, BoardSpec().color_palette
 
 
 def search(text: str, **options: int) -> Any:

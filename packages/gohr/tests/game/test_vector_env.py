@@ -11,7 +11,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import gnomon  # noqa: F401 - registers the environments
-from gohr.game import HiddenRulesEnv, HiddenRulesVectorEnv
+from gohr import HiddenRulesEnv, HiddenRulesVectorEnv
 
 MODES = list(AutoresetMode)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from gohr import ReferenceGame
 from gohr.errors import RuleError, RuleSyntaxError
-from gohr.game import ReferenceGame
 from gohr.rules import parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
 

@@ -13,8 +13,8 @@ import pytest
 
 import gnomon as gn
 import gohr
+from gohr import BoardSpec
 from gohr.experiments import score_trial, trials_of
-from gohr.game import BoardSpec
 
 pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 

@@ -14,9 +14,8 @@ pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 from inspect_ai import eval as evaluate
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-from gohr import make_learner, play
+from gohr import BoardSpec, make_learner, play
 from gohr.experiments import RuleEntry
-from gohr.game import BoardSpec
 from gohr.induction import evidence, ideal_conclusion, read_outcomes, trial_boards
 from gohr.integrations.inspect_ai import rule_learning
 

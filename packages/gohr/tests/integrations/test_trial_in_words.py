@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gohr.game import DEFAULT_SPEC, draw_boards
+from gohr import BoardSpec, draw_boards
 from gohr.integrations import TrialInWords
 from gohr.playing import TrialInPlay
 from gohr.rules import parse
@@ -15,7 +15,7 @@ BUCKETS = {"red": 0, "black": 1, "blue": 2, "yellow": 3}
 def trial(n_boards=1, rule=BY_COLOR, horizon=100, **settings):
     boards = draw_boards(n_boards, rng=np.random.default_rng(1))
     game = TrialInPlay(boards, parse(rule), horizon=horizon)
-    return TrialInWords(game, DEFAULT_SPEC, **settings)
+    return TrialInWords(game, BoardSpec(), **settings)
 
 
 def move(turns, bucket=None):

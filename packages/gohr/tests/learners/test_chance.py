@@ -3,8 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gohr import play
-from gohr.game import DEFAULT_SPEC, Board, BoardSpec, ReferenceGame, draw_boards
+from gohr import Board, BoardSpec, ReferenceGame, draw_boards, play
 from gohr.learners import Uniform, chance_of_success, make_learner
 from gohr.playing import replay_log
 from gohr.rules import load_rule, parse
@@ -15,7 +14,7 @@ RULES = ["clockwise", "color-match", "topmost-first", "quota-of-two", "stars-fir
 
 def played(kind, rule, n_boards=6, horizon=40, **settings):
     rng = np.random.default_rng(1)
-    learner = make_learner(kind, DEFAULT_SPEC, rng=rng, **settings)
+    learner = make_learner(kind, BoardSpec(), rng=rng, **settings)
     return play(draw_boards(n_boards, rng=rng), learner, rule, horizon=horizon)
 
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from gohr import play
-from gohr.game import BoardSpec, draw_boards
+from gohr import BoardSpec, draw_boards, play
 from gohr.learners import Frugal, Observation, RulePlayer, Uniform
 from gohr.rules import load_rule, parse
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gohr.game import BoardSpec, compile_rule
+from gohr import BoardSpec, compile_rule
 from gohr.learners import Ideal
 from gohr.rules import available_rules, available_templates, draw_rules, load_template, parse
 

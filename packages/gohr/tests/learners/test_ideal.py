@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gohr import play
+from gohr import Board, BoardSpec, ReferenceGame, draw_boards, play
 from gohr.errors import ConfigError
-from gohr.game import DEFAULT_SPEC, Board, BoardSpec, ReferenceGame, draw_boards
 from gohr.learners import Ideal, make_learner
 from gohr.rules import available_rules, load_rule, parse
 
@@ -143,7 +142,7 @@ def test_boards_cut_off_and_boards_stuck():
 
 def test_a_wrong_setting_or_palette_is_told():
     with pytest.raises(ConfigError, match="choice: expected 'information' or 'success', found 'x'"):
-        make_learner("ideal", DEFAULT_SPEC, rng=np.random.default_rng(0), choice="x")
+        make_learner("ideal", BoardSpec(), rng=np.random.default_rng(0), choice="x")
     spec = BoardSpec(color_palette=tuple("abcde"))
     with pytest.raises(ConfigError, match="learner 'ideal': expected at most 4 colors"):
         make_learner("ideal", spec, rng=np.random.default_rng(0))

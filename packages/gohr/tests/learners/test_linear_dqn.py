@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from gohr import play
-from gohr.game import BoardSpec, compile_rule, draw_boards
+from gohr import BoardSpec, compile_rule, draw_boards, play
 from gohr.learners import LinearDQN
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused

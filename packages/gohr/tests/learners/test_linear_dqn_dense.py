@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gohr.game import BoardSpec, compile_rule, draw_boards
+from gohr import BoardSpec, compile_rule, draw_boards
 from gohr.learners import Learner, LinearDQN
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused

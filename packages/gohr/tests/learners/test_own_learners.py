@@ -13,9 +13,9 @@ from typing import Annotated
 import numpy as np
 import pytest
 
+from gohr import BoardSpec
 from gohr.errors import ConfigError, RunFolderError
 from gohr.experiments import ExperimentConfig, Run, run
-from gohr.game import DEFAULT_SPEC
 from gohr.learners import (
     Learner,
     Range,
@@ -195,7 +195,7 @@ def test_a_class_and_an_instance_are_what_their_settings_say():
     assert [x.params for x in given.learners] == [{"bucket": 0}, {"bucket": 3}]
     (entry,) = config(instance).learners
     assert (entry.name, entry.params) == ("Here", {"bucket": 2})
-    assert isinstance(make_learner(Here, DEFAULT_SPEC, rng=np.random.default_rng(0)), Here)
+    assert isinstance(make_learner(Here, BoardSpec(), rng=np.random.default_rng(0)), Here)
     with pytest.raises(ConfigError, match="bucket: expected a whole number from 0 to 3, found 7"):
         config({"kind": f"{__name__}:Here", "bucket": 7})
 
@@ -219,7 +219,7 @@ def test_a_plain_class_has_settings_too_and_an_instance_must_keep_them(folder):
     (entry,) = config({"kind": "own_for_test:Plain", "needed": "x"}).learners
     assert entry.reveal
     assert config({"kind": "own_for_test:Plain", "needed": "x"}).revealed_to == ["Plain"]
-    plain = own_for_test.Plain(DEFAULT_SPEC, rng=np.random.default_rng(0), needed="x")
+    plain = own_for_test.Plain(BoardSpec(), rng=np.random.default_rng(0), needed="x")
     with pytest.raises(ConfigError, match="to keep its setting 'greed' as an attribute"):
         config(plain)
 

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
-from gohr import play
+from gohr import BoardSpec, draw_boards, play
 from gohr.errors import ConfigError
-from gohr.game import DEFAULT_SPEC, draw_boards
 from gohr.learners import make_learner
 from gohr.rules import load_rule, parse
 
@@ -64,7 +63,7 @@ def program(tmp_path):
 
 def played(command, n_boards=4, horizon=100, rule="clockwise", **settings):
     rng = np.random.default_rng(0)
-    learner = make_learner("process", DEFAULT_SPEC, rng=rng, command=command, **settings)
+    learner = make_learner("process", BoardSpec(), rng=rng, command=command, **settings)
     boards = draw_boards(n_boards, rng=np.random.default_rng(1))
     return play(boards, learner, load_rule(rule), horizon=horizon)
 
@@ -105,7 +104,7 @@ def test_an_episode_that_is_cut_off_goes_on_with_new(program):
 
 def test_a_stalemate_is_told(program):
     rng = np.random.default_rng(0)
-    learner = make_learner("process", DEFAULT_SPEC, rng=rng, command=program(CLIENT))
+    learner = make_learner("process", BoardSpec(), rng=rng, command=program(CLIENT))
     log = play(draw_boards(3, rng=rng), learner, parse("(*,star,*,*,*)"))
     assert log.finish.tolist() == [2, 2, 2]
 
@@ -131,7 +130,7 @@ def test_what_is_no_attempt_is_answered_and_does_not_count(program, tmp_path):
     """
     rng = np.random.default_rng(0)
     learner = make_learner(
-        "process", DEFAULT_SPEC, rng=rng, command=program(text), output="BRIEF", timeout_s=20
+        "process", BoardSpec(), rng=rng, command=program(text), output="BRIEF", timeout_s=20
     )
     boards = np.zeros((2, 36), dtype=np.uint8)
     boards[:, 30] = 1
@@ -199,4 +198,4 @@ def test_a_program_that_is_not_there():
 )
 def test_a_wrong_setting_is_told(settings, message):
     with pytest.raises(ConfigError, match=f"learner 'process': {message}"):
-        make_learner("process", DEFAULT_SPEC, rng=np.random.default_rng(0), **settings)
+        make_learner("process", BoardSpec(), rng=np.random.default_rng(0), **settings)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError, UnknownNameError
-from gohr import load_rule, parse, play
+from gohr import BoardSpec, draw_boards, find_stalemate, load_rule, parse, play
 from gohr.errors import ConfigError
-from gohr.game import DEFAULT_SPEC, BoardSpec, draw_boards, find_stalemate
 from gohr.learners import (
     Learner,
     LinearDQN,
@@ -24,7 +23,7 @@ NEEDED = {"process": {"command": "some program"}}
 
 
 def make(kind, **settings):
-    return make_learner(kind, DEFAULT_SPEC, rng=np.random.default_rng(0), **settings)
+    return make_learner(kind, BoardSpec(), rng=np.random.default_rng(0), **settings)
 
 
 @pytest.mark.parametrize("kind", available_learners())
@@ -54,8 +53,8 @@ def test_a_seed_is_taken_for_its_generator_and_is_0_by_default():
     assert (boards == draw_boards(3, rng=rng())).all()
     assert (draw_boards(3) == draw_boards(3, rng=0)).all()
     for kind in ("uniform", "frugal", "tabular_q", "ideal"):
-        seeded = attempts(boards, make_learner(kind, DEFAULT_SPEC, rng=1))
-        assert seeded == attempts(boards, make_learner(kind, DEFAULT_SPEC, rng=rng()))
+        seeded = attempts(boards, make_learner(kind, BoardSpec(), rng=1))
+        assert seeded == attempts(boards, make_learner(kind, BoardSpec(), rng=rng()))
     assert attempts(boards, Uniform(rng=1)) == attempts(boards, Uniform(rng=rng()))
     assert attempts(boards, Uniform()) == attempts(boards, Uniform(rng=0))
     template = load_template("cycle-of-two")
@@ -136,14 +135,14 @@ def test_palettes_that_a_learner_cannot_take_are_the_user_s_to_mend():
 
 def test_listing_and_making_load_no_package_of_an_extra():
     code = (
-        "import sys, numpy; from gohr.game.board import *\n"
+        "import sys, numpy; from gohr.board import *\n"
         "from gohr.learners import available_learners, learner_kinds, make_learner\n"
         f"needed = {NEEDED}\n"
         "for kind in available_learners():\n"
         "    learner_kinds(kind)\n"
         "    if kind != 'sb3':\n"
         "        rng = numpy.random.default_rng(0)\n"
-        "        make_learner(kind, DEFAULT_SPEC, rng=rng, **needed.get(kind, {}))\n"
+        "        make_learner(kind, BoardSpec(), rng=rng, **needed.get(kind, {}))\n"
         "print(bool({'jax', 'torch'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,16 +1,15 @@
 import numpy as np
 import pytest
 
-from gohr import play
+from gohr import BoardSpec, draw_boards, play
 from gohr.experiments import ExperimentConfig, run
-from gohr.game import DEFAULT_SPEC, draw_boards
 from gohr.learners import Ideal, make_learner, regret
 from gohr.people import Game, PlaySession
 from gohr.rules import load_rule, load_rule_text, parse
 
 
 def played(kind, rule, n_boards=6, horizon=60, **settings):
-    learner = make_learner(kind, DEFAULT_SPEC, rng=np.random.default_rng(1), **settings)
+    learner = make_learner(kind, BoardSpec(), rng=np.random.default_rng(1), **settings)
     boards = draw_boards(n_boards, rng=np.random.default_rng(2))
     return play(boards, learner, load_rule(rule), horizon=horizon)
 
@@ -65,7 +64,7 @@ def test_a_rule_outside_the_space_has_no_regret_that_could_be_told():
 def test_what_attempts_tested_is_counted_by_elimination():
     rng = np.random.default_rng(5)
     boards = draw_boards(3, rng=rng)
-    log = play(boards, make_learner("frugal", DEFAULT_SPEC, rng=rng), load_rule("color-match"))
+    log = play(boards, make_learner("frugal", BoardSpec(), rng=rng), load_rule("color-match"))
     tests = regret(log)
     assert tests.n_alive[0] > 20_000
     assert (tests.n_cut >= 0).all()
@@ -107,7 +106,7 @@ def test_people_and_programs_are_looked_at_alike(tmp_path):
 
 def test_attempts_after_the_end_and_rules_outside_the_space_are_not_tests():
     boards = draw_boards(2, rng=np.random.default_rng(1))
-    learner = make_learner("linear_dqn", DEFAULT_SPEC, rng=np.random.default_rng(0), plays_on=True)
+    learner = make_learner("linear_dqn", BoardSpec(), rng=np.random.default_rng(0), plays_on=True)
     log = play(boards, learner, load_rule("anything-goes"), horizon=300)
     tests = regret(log)
     over = log.outcomes == -4
@@ -117,7 +116,7 @@ def test_attempts_after_the_end_and_rules_outside_the_space_are_not_tests():
     strange = parse("(*,star,red,*,0) (*,circle,*,L2,1) (*,*,blue,[1,2,3,9,14],3) (*,*,*,*,2)")
     log = play(
         draw_boards(12, rng=np.random.default_rng(1)),
-        make_learner("uniform", DEFAULT_SPEC, rng=np.random.default_rng(0)),
+        make_learner("uniform", BoardSpec(), rng=np.random.default_rng(0)),
         strange,
     )
     tests = regret(log)

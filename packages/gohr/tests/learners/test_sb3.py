@@ -5,9 +5,8 @@ import threading
 import numpy as np
 import pytest
 
-from gohr import play
+from gohr import BoardSpec, draw_boards, play
 from gohr.errors import ConfigError
-from gohr.game import DEFAULT_SPEC, draw_boards
 from gohr.learners import Observation, Transition, make_learner
 from gohr.learners.sb3 import Exchange, WaitingEnv
 from gohr.rules import load_rule, parse
@@ -21,7 +20,7 @@ quiet = pytest.mark.filterwarnings("default::DeprecationWarning", "default::User
 
 
 def make(**settings):
-    return make_learner("sb3", DEFAULT_SPEC, rng=np.random.default_rng(0), **settings)
+    return make_learner("sb3", BoardSpec(), rng=np.random.default_rng(0), **settings)
 
 
 def played(rule=None, n_boards=4, horizon=30, **settings):
@@ -37,7 +36,7 @@ def seen(board, bucket=0):
 
 def test_the_waiting_environment_hands_on_what_it_is_shown():
     exchange = Exchange()
-    env = WaitingEnv(exchange, DEFAULT_SPEC)
+    env = WaitingEnv(exchange, BoardSpec())
     board = draw_boards(1, rng=np.random.default_rng(2))[0]
     exchange.show(seen(board))
     first, _ = env.reset()

@@ -6,8 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from gohr import play
-from gohr.game import BoardSpec, compile_rule, draw_boards
+from gohr import BoardSpec, compile_rule, draw_boards, play
 from gohr.learners import Learner, TabularQ
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused

@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from gohr import TrialLog, play
-from gohr.game import BoardSpec, compile_rule, draw_boards
+from gohr import BoardSpec, TrialLog, compile_rule, draw_boards, play
 from gohr.learners import LinearDQN, RulePlayer, Uniform, make_learner
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gohr.game import BoardSpec
+from gohr import BoardSpec
 from gohr.people import Game, PlayError, PlaySession, SeriesPlan, SeriesTerms
 from recorded_episodes import VECTORS, records
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gohr import play
+from gohr import ReferenceGame, play
 from gohr.experiments import ExperimentConfig, episode_errors, score_trial, trials_of
-from gohr.game import ReferenceGame
 from gohr.learners import Learner
 from gohr.people import Game, PlayError, PlaySession, attempts_to_master
 from gohr.rules import available_rules, load_rule, load_rule_text

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Circle, Polygon
 
-from gohr.game import Board, BoardSpec, Piece, draw_boards
+from gohr import Board, BoardSpec, Piece, draw_boards
 from gohr.run_page import draw_board
 
 

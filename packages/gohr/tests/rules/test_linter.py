@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import strategies_rules as rules
+from gohr import Board, ReferenceGame
 from gohr.errors import RuleSyntaxError
-from gohr.game import Board, ReferenceGame
 from gohr.rules import RuleSet, available_rules, lint, load_rule, parse
 
 ANY = "(*,*,*,*,*)"

@@ -1,6 +1,6 @@
 import pytest
 
-from gohr.game import Board, Piece, ReferenceGame
+from gohr import Board, Piece, ReferenceGame
 from gohr.rules import BUILT_IN_ORDERS, parse
 
 

@@ -16,9 +16,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.files import parse_toml, read_text
 from gnomon_board.studies.languages import Language
-from gohr import available_rules
+from gohr import available_rules, read_board_file
 from gohr.errors import ConfigError
-from gohr.game import read_board_file
 from gohr.people import BoardPlan, SeriesPlan
 from gohr.rules import load_rule_text, resolve_rule
 

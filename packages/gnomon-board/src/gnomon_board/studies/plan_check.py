@@ -14,9 +14,8 @@ import numpy as np
 from gnomon.errors import GnomonError, UnknownNameError, counted
 from gnomon_board.studies.languages import COLOR_CODES, DRAWN_SHAPES
 from gnomon_board.studies.plan import StudyPlan
-from gohr import Board, BoardSpec, available_rules, parse
+from gohr import Board, BoardSpec, available_rules, check, parse, random_way
 from gohr.errors import RuleSyntaxError
-from gohr.game import check, random_way
 from gohr.people import SeriesPlan
 from gohr.rules import info_of
 

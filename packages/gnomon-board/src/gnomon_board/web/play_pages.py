@@ -19,7 +19,7 @@ from gnomon_board.studies.play import StoredGame, find_game, store_changes, stor
 from gnomon_board.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.templating import html_response
-from gohr.game.outcomes import CLEARED
+from gohr.outcomes import CLEARED
 from gohr.people import ClientTimes, PlaySession, PlayView
 
 router = APIRouter(tags=["play"])

@@ -29,10 +29,9 @@ from gnomon_board.web.api.records import (
     TrialRecord,
 )
 from gnomon_board.web.templating import PageLinks, html_response
-from gohr import Board, BoardSpec, TrialLog
+from gohr import N_BUCKETS, Board, BoardSpec, TrialLog
 from gohr.experiments import episode_errors
-from gohr.game import N_BUCKETS
-from gohr.game.outcomes import EMPTY_CELL
+from gohr.outcomes import EMPTY_CELL
 from gohr.people import END_WORDS, OUTCOME_WORDS
 
 router = APIRouter(tags=["pages"])

@@ -7,9 +7,9 @@ import pytest
 
 import gohr
 from gnomon_board.studies.export import write_study_run
+from gohr import ReferenceGame
 from gohr.errors import ConfigError, RunFolderError
 from gohr.experiments import score_trial, status, trials_of
-from gohr.game import ReferenceGame
 from gohr.people import Game, PlayedGame, PlaySession, SeriesTerms
 from gohr.rules import load_rule, load_rule_text
 from gohr.run_page import findings_of

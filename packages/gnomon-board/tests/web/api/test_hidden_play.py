@@ -12,9 +12,8 @@ from sqlalchemy import select
 
 import gohr
 from gnomon_board.schema import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
-from gohr import ExperimentConfig
+from gohr import BoardSpec, ExperimentConfig
 from gohr.experiments import read_log, verify_log
-from gohr.game import DEFAULT_SPEC
 from gohr.learners import RulePlayer
 from remote_play import SECRET_TEXTS, assigned, begin, hidden_season, move, play_at_random, work_off
 from small_season import make_account
@@ -354,7 +353,7 @@ def test_two_rules_that_answer_alike_are_told_alike(client, token, database, tmp
     rule = next(each for each in assignment.rules if each.name == play["trials"][1]["rule"])
     boards = assignment.deal(rule, 0)
     log = gohr.play(
-        boards, RulePlayer(rng=np.random.default_rng(0)), rule.rule_set, board_spec=DEFAULT_SPEC
+        boards, RulePlayer(rng=np.random.default_rng(0)), rule.rule_set, board_spec=BoardSpec()
     )
     reply = move(client, token, (trial, 0, log.actions[:9].tolist())).json()["replies"][0]
     assert reply == {

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gohr.game import Board, Piece, ReferenceGame
+from gohr import Board, Piece, ReferenceGame
 from gohr.people import OUTCOME_WORDS
 from gohr.rules import load_rule
 

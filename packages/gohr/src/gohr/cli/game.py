@@ -86,8 +86,8 @@ _REPLIES = {
 
 def _play(trial: TrialInPlay, boards: int, out: TextIO) -> None:
     """Ask for attempts until the boards are over, or the player stops."""
-    from gohr.game.board import DEFAULT_SPEC
-    from gohr.game.drawing import board_text
+    from gohr.board import DEFAULT_SPEC
+    from gohr.drawing import board_text
 
     shown = None
     while not trial.over:

@@ -85,7 +85,7 @@ def check(
     Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
     something cannot be read.
     """
-    from gohr.game.rule_check import check as checked_rule
+    from gohr.rule_check import check as checked_rule
     from gohr.rules.catalogue import read_rule_text
 
     status = 0
@@ -140,7 +140,7 @@ def equivalent(
 
     Exit status: 0 if they do or no difference was found, 1 if a board shows a difference.
     """
-    from gohr.game.equivalence import equivalent
+    from gohr.equivalence import equivalent
     from gohr.rules.catalogue import resolve_rule
 
     with answering("rules equivalent", as_json=as_json) as answer:

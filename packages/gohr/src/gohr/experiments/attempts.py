@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import shortened
+from gohr.board import N_BUCKETS, N_CELLS
 from gohr.errors import ConfigError
-from gohr.game.board import N_BUCKETS, N_CELLS
-from gohr.game.outcomes import EPISODE_OVER, IN_PROGRESS
+from gohr.outcomes import EPISODE_OVER, IN_PROGRESS
 from gohr.playing import Replay, TrialLog
 
 #: Numbers of episodes, of attempts and of codes a board; 2 with chances, else 0.

@@ -27,10 +27,10 @@ from pydantic import (
 
 from gnomon.errors import GnomonError, UnknownNameError, shortened
 from gnomon.files import parse_toml, read_text
+from gohr.board import DEFAULT_SPEC, N_CELLS, BoardSpec
 from gohr.errors import ConfigError, RuleSyntaxError
 from gohr.experiments.entries import LearnerEntry, Name, RuleEntry, content_hash, learner_fields_of
 from gohr.experiments.suites import available_suites, load_suite, named_variants
-from gohr.game.board import DEFAULT_SPEC, N_CELLS, BoardSpec
 from gohr.rules.catalogue import available_rules
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from gnomon.errors import UnknownNameError, shortened, visible
 from gnomon.files import read_text
+from gohr.board import BoardSpec
 from gohr.errors import ConfigError, RuleError, RuleSyntaxError
-from gohr.game.board import BoardSpec
 from gohr.rules.catalogue import available_rules, load_rule_text
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet

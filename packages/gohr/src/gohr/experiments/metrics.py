@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import UnknownNameError
-from gohr.game.board import DEFAULT_SPEC, BoardSpec
-from gohr.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER, IN_PROGRESS
+from gohr.board import DEFAULT_SPEC, BoardSpec
+from gohr.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER, IN_PROGRESS
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from gohr.experiments.metrics import (
     metric_named,
     stored_episodes,
 )
-from gohr.game.outcomes import STALEMATE
+from gohr.outcomes import STALEMATE
 
 if TYPE_CHECKING:
     from gnomon import ScoreTable

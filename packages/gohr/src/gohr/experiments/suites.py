@@ -19,9 +19,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import UnknownNameError
+from gohr.board import BoardSpec, draw_boards
 from gohr.errors import ConfigError
 from gohr.experiments.entries import RuleEntry, content_hash
-from gohr.game.board import BoardSpec, draw_boards
 from gohr.rules.catalogue import available_rules, load_rule, load_rule_text
 from gohr.rules.syntax import RuleSet
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from gohr.board import N_CELLS, BoardSpec, draw_boards
 from gohr.errors import RuleError
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.entries import LearnerEntry, RuleEntry, content_text
 from gohr.experiments.store import TrialRecord, attempts_hash
-from gohr.game.board import N_CELLS, BoardSpec, draw_boards
 
 if TYPE_CHECKING:
     import numpy as np
@@ -164,7 +164,7 @@ def stuck_as_dealt(config: ExperimentConfig, rule: RuleEntry) -> str | None:
         return None
     import numpy as np
 
-    from gohr.game.outcomes import STALEMATE
+    from gohr.outcomes import STALEMATE
     from gohr.playing import replay
 
     trial = Trial.of(config, config.learners[0], rule, 0)

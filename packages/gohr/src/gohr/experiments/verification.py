@@ -18,6 +18,7 @@ import numpy as np
 
 from gnomon.errors import GnomonError, counted, shortened, visible
 from gnomon.results import FieldRecord, Results, Row
+from gohr.board import N_BUCKETS, N_CELLS
 from gohr.errors import ConfigError
 from gohr.experiments.attempts import read_log
 from gohr.experiments.config import ExperimentConfig
@@ -26,8 +27,8 @@ from gohr.experiments.metrics import episode_bytes
 from gohr.experiments.runs import Run
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import Trial
-from gohr.game.board import N_BUCKETS, N_CELLS
-from gohr.game.outcomes import (
+from gohr.learners.registry import is_shown_the_rule
+from gohr.outcomes import (
     ACCEPTED,
     CLEARED,
     DENIED,
@@ -37,7 +38,6 @@ from gohr.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
-from gohr.learners.registry import is_shown_the_rule
 from gohr.playing import TrialLog, replay
 
 #: Learner, rule, and number of a trial.

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.results import FieldRecord
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
-from gohr.game.equivalence import equivalent
-from gohr.game.outcomes import ACCEPTED, STALEMATE
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
+from gohr.equivalence import equivalent
 from gohr.induction.conditions import RandomTester
 from gohr.induction.statements import foretells, read_statement
 from gohr.learners import Ideal, Learner
+from gohr.outcomes import ACCEPTED, STALEMATE
 from gohr.playing import Observation, Transition, TrialInPlay, TrialLog, play, replay
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import check_word
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
 from gohr.experiments.entries import RuleEntry
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
-from gohr.game.outcomes import ACCEPTED, IN_PROGRESS
 from gohr.learners.fixed_players import note_failure
+from gohr.outcomes import ACCEPTED, IN_PROGRESS
 from gohr.people.mastery import TARGET_STREAK
 from gohr.playing import Observation, Transition, TrialLog, play, replay_log
 

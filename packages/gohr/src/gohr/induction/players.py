@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError, UnknownNameError, check_word
+from gohr.board import DEFAULT_SPEC, BoardSpec
 from gohr.experiments.entries import LearnerEntry, RuleEntry
 from gohr.experiments.suites import Suite, load_suite
-from gohr.game.board import DEFAULT_SPEC, BoardSpec
-from gohr.game.outcomes import ACCEPTED
 from gohr.induction.conclusions import (
     Conclusion,
     Grade,
@@ -25,6 +24,7 @@ from gohr.induction.conclusions import (
 from gohr.induction.conditions import Kind, evidence, trial_boards
 from gohr.induction.outcomes import OWN, Induction, Outcome
 from gohr.learners.registry import available_learners, plays_alone
+from gohr.outcomes import ACCEPTED
 from gohr.people.mastery import attempts_to_master
 from gohr.playing import TrialLog, play
 

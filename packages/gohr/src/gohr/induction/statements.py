@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, Board, BoardSpec
+from gohr.engine.compiler import compile_rule
 from gohr.errors import RuleError, RuleSyntaxError
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, Board, BoardSpec
-from gohr.game.engine.compiler import compile_rule
-from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
-from gohr.game.reference import ReferenceGame
+from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gohr.playing import TrialLog
+from gohr.reference import ReferenceGame
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
 

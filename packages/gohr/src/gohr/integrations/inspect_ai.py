@@ -30,14 +30,13 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema
 
 from gnomon.errors import check_word
+from gohr.board import BoardSpec
+from gohr.equivalence import equivalent
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.entries import LearnerEntry, RuleEntry
 from gohr.experiments.metrics import score_trial
 from gohr.experiments.suites import Suite, load_suite
 from gohr.experiments.trial import Trial, trials_of
-from gohr.game.board import BoardSpec
-from gohr.game.equivalence import equivalent
-from gohr.game.outcomes import ACCEPTED
 from gohr.induction.conclusions import Conclusion, grade
 from gohr.induction.conditions import Kind, evidence, trial_boards
 from gohr.induction.outcomes import OWN, Outcome
@@ -55,6 +54,7 @@ from gohr.integrations.words import (
     question,
     read_conclusion,
 )
+from gohr.outcomes import ACCEPTED
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 from gohr.playing import TrialInPlay, TrialLog
 from gohr.rules.catalogue import available_rules, rule_info

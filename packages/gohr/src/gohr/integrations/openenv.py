@@ -17,9 +17,9 @@ from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 from pydantic import Field
 
-from gohr.game.env import HiddenRulesEnv
-from gohr.game.outcomes import ACCEPTED
-from gohr.game.registration import HORIZON
+from gohr.env import HiddenRulesEnv
+from gohr.outcomes import ACCEPTED
+from gohr.registration import HORIZON
 
 
 class Attempt(Action):

@@ -18,10 +18,10 @@ import verifiers.v1 as vf
 from pydantic import Field
 
 from gnomon.errors import GnomonError, UnknownNameError
+from gohr import env as gymnasium_env
+from gohr.board import N_CELLS, BoardSpec
 from gohr.experiments.entries import RuleEntry, content_hash
 from gohr.experiments.suites import load_suite
-from gohr.game import env as gymnasium_env
-from gohr.game.board import N_CELLS, BoardSpec
 from gohr.integrations.words import TrialInWords
 from gohr.playing import TrialInPlay
 from gohr.rules.parser import parse

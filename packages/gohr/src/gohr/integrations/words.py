@@ -19,13 +19,12 @@ import numpy.typing as npt
 
 from gnomon.errors import check_word
 from gnomon.results import FieldRecord, Results
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
 from gohr.experiments.suites import load_suite
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
-from gohr.game.instructions import INSTRUCTIONS, REPLIES, piece_words
-from gohr.game.outcomes import ACCEPTED
 from gohr.induction.conclusions import Conclusion
 from gohr.induction.conditions import Kind, evidence, trial_boards
 from gohr.induction.outcomes import OWN
+from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gohr.playing import Observation, Transition, TrialInPlay, TrialLog
 
 Language: TypeAlias = Literal["full", "short"]
@@ -34,6 +33,25 @@ CONCLUSION_VERSION = 1
 AGAIN = "I could not read that. Answer again, with the JSON object alone."
 
 _SIDE = 6
+#: Instructions of the game, by topic.
+_INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "rule": "A hidden rule says which piece may go into which bucket, and when. "
+        "It stays the same from board to board.",
+        "board": "The board has columns 1 to 6 from the left and rows 1 to 6 from the bottom. "
+        "Bucket 0 is at its top left, 1 at the top right, 2 at the bottom right, 3 at the bottom "
+        "left.",
+        "goal": "Find it with as few errors as you can.",
+        "accepted": "What the rule accepts goes into the bucket. "
+        "What it does not stays, and is an error.",
+        "later": "A piece that cannot be moved now may be movable later.",
+        "replies": "“No” means that the piece can be moved now, but not there; "
+        "“not now”, that it cannot be moved at all at this point.",
+    }
+)
+
+#: Replies to an attempt.
+_REPLIES = MappingProxyType({ACCEPTED: "yes", DENIED: "no", IMMOVABLE: "not now"})
 #: Maximum number of attempts in the memory: the latest ones.
 _MOST_TOLD = 1000
 _MOVE_ASKED = (
@@ -92,21 +110,25 @@ _INTRODUCTION = (
 
 def instructions() -> str:
     """Return the instructions, which a model gets before anything else."""
-    said = [INSTRUCTIONS[name] for name in ("rule", "goal", "board", "accepted", "later")]
+    said = [_INSTRUCTIONS[name] for name in ("rule", "goal", "board", "accepted", "later")]
     asked = f"Name a piece by its column and row. {_MOVE_ASKED}"
-    return "\n".join([*said, f"The reply is yes, no or not now. {INSTRUCTIONS['replies']}", asked])
+    return "\n".join([*said, f"The reply is yes, no or not now. {_INSTRUCTIONS['replies']}", asked])
 
 
 def board_words(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> str:
     """Return a board as a list of its pieces."""
     pieces = Board.from_codes(codes.tolist(), spec).pieces
-    return "\n".join(f"column {x.x}, row {x.y}: {piece_words(x)}" for x in pieces)
+    return "\n".join(f"column {x.x}, row {x.y}: {_piece_words(x)}" for x in pieces)
+
+
+def _piece_words(piece: Piece) -> str:
+    return f"{piece.color} {piece.shape}".lower()
 
 
 def attempt_words(number: int, piece: Piece, bucket: int, outcome: int) -> str:
     """Return an attempt and its reply as a line of the memory, as the browser lists it."""
-    what = f"{piece_words(piece)} (column {piece.x}, row {piece.y})"
-    return f"{number}. {what} → bucket {bucket}: {REPLIES[outcome]}"
+    what = f"{_piece_words(piece)} (column {piece.x}, row {piece.y})"
+    return f"{number}. {what} → bucket {bucket}: {_REPLIES[outcome]}"
 
 
 def read_move(said: str) -> int | None:
@@ -316,7 +338,7 @@ def others_words(log: TrialLog, spec: BoardSpec) -> str:
 
 def opening(*, others: bool) -> str:
     """Return the instructions of a conclusion from the evidence of others."""
-    said = [INSTRUCTIONS[name] for name in ("rule", "board", "accepted", "later", "replies")]
+    said = [_INSTRUCTIONS[name] for name in ("rule", "board", "accepted", "later", "replies")]
     return "\n".join([*([_INTRODUCTION] if others else []), *said])
 
 

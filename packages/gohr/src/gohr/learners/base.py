@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.results import generator
-from gohr.game.board import DEFAULT_SPEC, BoardSpec
+from gohr.board import DEFAULT_SPEC, BoardSpec
 from gohr.learners.registry import check_settings, settings_of
 from gohr.playing import Observation as Observation
 from gohr.playing import Transition as Transition
@@ -189,7 +189,7 @@ class CompiledLearner(Learner):
 
     def kernel(self, trial: OpenTrial) -> None:
         """Play boards of a trial on, as far as the numbers that were drawn suffice."""
-        from gohr.game.engine.program import N_CODES
+        from gohr.engine.program import N_CODES
 
         if self._n_codes not in (None, int(trial.program[N_CODES])):
             raise ValueError("expected a rule compiled for the palettes of the learner")

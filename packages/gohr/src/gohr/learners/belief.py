@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gohr.game.engine.acceptance import Short
-from gohr.game.engine.program import ACTION, N_REPLIES, STANDS, Replies
-from gohr.game.engine.transition import permitted, step
-from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, IN_PROGRESS, RESET, STALEMATE
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gohr.engine.acceptance import Short
+from gohr.engine.program import ACTION, N_REPLIES, STANDS, Replies
+from gohr.engine.transition import permitted, step
 from gohr.learners.hypotheses import Hypothesis, hypothesis_space
+from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE, IN_PROGRESS, RESET, STALEMATE
 from gohr.playing import TrialLog
 
 _Int = npt.NDArray[np.int64]

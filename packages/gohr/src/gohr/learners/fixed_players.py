@@ -15,9 +15,9 @@ import numpy.typing as npt
 from numba import njit
 
 from gnomon.errors import check_word
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.learners.base import CompiledLearner, Learner, UniformNumbers
+from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gohr.playing import Observation, Transition, TrialLog, replay_log
 from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
 from gohr.rules.syntax import RuleSet
@@ -63,7 +63,7 @@ class Uniform(CompiledLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gohr.game import draw_boards
+    >>> from gohr import draw_boards
     >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)
@@ -142,7 +142,7 @@ class Frugal(CompiledLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gohr.game import draw_boards
+    >>> from gohr import draw_boards
     >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)
@@ -169,7 +169,7 @@ class RulePlayer(Learner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gohr.game import draw_boards
+    >>> from gohr import draw_boards
     >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)
@@ -242,7 +242,7 @@ def chance_of_success(
 
     Examples
     --------
-    >>> from gohr.game import draw_boards
+    >>> from gohr import draw_boards
     >>> from gohr import play
     >>> from gohr.learners import Uniform
     >>> from gohr.rules import parse

@@ -17,9 +17,9 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from gohr.game.board import BoardSpec
-from gohr.game.engine.compiler import CompiledRule, compile_rule
-from gohr.game.engine.program import N_COLUMNS
+from gohr.board import BoardSpec
+from gohr.engine.compiler import CompiledRule, compile_rule
+from gohr.engine.program import N_COLUMNS
 from gohr.rules.catalogue import available_rules, load_rule_text
 from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.rules.parser import parse

@@ -9,12 +9,12 @@ from typing import Literal, final
 import numpy as np
 import numpy.typing as npt
 
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gohr.game.outcomes import EPISODE_OVER
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.learners.base import Learner, UniformNumbers
 from gohr.learners.belief import Belief
 from gohr.learners.fixed_players import note_failure
 from gohr.learners.hypotheses import check_palettes
+from gohr.outcomes import EPISODE_OVER
 from gohr.playing import Observation, Transition, TrialLog
 
 _Float = npt.NDArray[np.float64]
@@ -61,7 +61,7 @@ class Ideal(Learner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gohr.game import draw_boards
+    >>> from gohr import draw_boards
     >>> from gohr import play
     >>> from gohr.rules import load_rule
     >>> rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gohr.game.board import N_BUCKETS
+from gohr.board import N_BUCKETS
 from gohr.learners.base import CompiledLearner
 
 

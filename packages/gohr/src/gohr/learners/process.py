@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError
+from gohr.board import N_BUCKETS, Board, BoardSpec, Piece
 from gohr.captive import INVALID_ARGUMENTS, Dialogue, OutputMode
 from gohr.child_process import end_group, end_of, how_it_ended
-from gohr.game.board import N_BUCKETS, Board, BoardSpec, Piece
-from gohr.game.outcomes import CLEARED, STALEMATE
 from gohr.learners.base import Learner
 from gohr.learners.registry import LONGEST_S, Range
+from gohr.outcomes import CLEARED, STALEMATE
 from gohr.playing import Observation, Transition
 
 #: State of an episode that the horizon has cut off: given up.

@@ -34,7 +34,7 @@ from gohr.errors import ConfigError
 if TYPE_CHECKING:
     import numpy as np
 
-    from gohr.game.board import BoardSpec
+    from gohr.board import BoardSpec
     from gohr.learners.base import Learner
 
 # Location of each kind, loaded on first use.
@@ -418,8 +418,8 @@ def make_learner(
 
     Examples
     --------
-    >>> from gohr.game import DEFAULT_SPEC
-    >>> make_learner("linear_dqn", DEFAULT_SPEC, gama=0.9)
+    >>> from gohr import BoardSpec
+    >>> make_learner("linear_dqn", BoardSpec(), gama=0.9)
     Traceback (most recent call last):
     gohr.errors.ConfigError: learner 'linear_dqn': unknown field 'gama'; did you mean 'gamma'?
     """

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.game.board import N_BUCKETS
+from gohr.board import N_BUCKETS
 from gohr.learners.base import compiled_settings
 from gohr.learners.linear_models import LinearLearner
 from gohr.learners.registry import Range
@@ -197,7 +197,7 @@ class Reinforce(LinearLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gohr.game import draw_boards
+    >>> from gohr import draw_boards
     >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)

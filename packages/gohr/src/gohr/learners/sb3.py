@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import UnknownNameError
+from gohr.board import N_BUCKETS, N_CELLS, BoardSpec
 from gohr.errors import ConfigError
-from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec
 from gohr.learners.base import Learner
 from gohr.learners.registry import Range
 from gohr.playing import Observation, Transition

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.game.board import N_BUCKETS
+from gohr.board import N_BUCKETS
 from gohr.learners.base import CompiledLearner, compiled_settings
 from gohr.learners.registry import Range
 from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
@@ -129,7 +129,7 @@ class TabularQ(CompiledLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gohr.game import draw_boards
+    >>> from gohr import draw_boards
     >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
 from gohr.playing import TrialLog, replay
 
 if TYPE_CHECKING:

@@ -15,16 +15,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gnomon.errors import GnomonError
-from gohr.game.board import (
-    COLORS,
-    DEFAULT_SPEC,
-    N_CELLS,
-    SHAPES,
-    Board,
-    BoardSpec,
-    Piece,
-    draw_boards,
-)
+from gohr.board import COLORS, DEFAULT_SPEC, N_CELLS, SHAPES, Board, BoardSpec, Piece, draw_boards
 
 _Range = int | Annotated[tuple[int, ...], Field(min_length=2, max_length=2)]
 _Count = Annotated[int, Field(ge=1, le=1000)]
@@ -37,7 +28,7 @@ class Part(BaseModel):
 
 
 class BoardPlan(Part):
-    """How the boards of a series are drawn; see :class:`gohr.game.BoardSpec`.
+    """How the boards of a series are drawn; see :class:`gohr.BoardSpec`.
 
     Examples
     --------

@@ -17,8 +17,8 @@ from typing import Any, Literal
 import numpy as np
 
 from gnomon.errors import GnomonError
-from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
-from gohr.game.outcomes import (
+from gohr.board import N_BUCKETS, N_CELLS, Board, BoardSpec
+from gohr.outcomes import (
     ACCEPTED,
     CLEARED,
     DENIED,
@@ -199,7 +199,7 @@ class PlaySession:
     Raises
     ------
     RuleError
-        The rule cannot be played, see :class:`gohr.game.reference.ReferenceGame`.
+        The rule cannot be played, see :class:`gohr.reference.ReferenceGame`.
 
     Examples
     --------

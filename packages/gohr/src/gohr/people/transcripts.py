@@ -24,9 +24,9 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
 from gnomon.files import read_text
+from gohr.board import BUCKET_PLACES, DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, Piece
 from gohr.captive_log import PlayedRun, Row
-from gohr.game.board import BUCKET_PLACES, DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, Piece
-from gohr.game.outcomes import ACCEPTED, CLEARED, DENIED, EMPTY_CELL, IMMOVABLE, IN_PROGRESS
+from gohr.outcomes import ACCEPTED, CLEARED, DENIED, EMPTY_CELL, IMMOVABLE, IN_PROGRESS
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master, likelihood_ratios
 from gohr.people.session import PlaySession
 from gohr.playing import TrialLog

@@ -1,7 +1,7 @@
 """Static checks of a rule: probable mistakes in valid text, each with its place and a remedy.
 
 The language is permissive: a misspelt variable is empty, a misspelt clause is a condition on a
-property that no piece has, and neither is an error. :mod:`gohr.game.stalemate` has the checks that
+property that no piece has, and neither is an error. :mod:`gohr.stalemate` has the checks that
 need boards.
 """
 

@@ -11,7 +11,7 @@ from matplotlib.colors import is_color_like
 from matplotlib.patches import Circle, FancyBboxPatch, Patch, Polygon, Rectangle
 
 from gnomon.plot.style import SIZE, new_drawing
-from gohr.game.board import BUCKET_PLACES, DEFAULT_SPEC, N_CELLS, Board, BoardSpec, Piece
+from gohr.board import BUCKET_PLACES, DEFAULT_SPEC, N_CELLS, Board, BoardSpec, Piece
 
 # A board is an object on the page and keeps its own colours on light and on dark paper.
 _FACE, _LINE, _FAINT, _BUCKET, _EDGE = "#f7f3ea", "#ddd5c3", "#b3a88f", "#6b5f48", "#3a3428"

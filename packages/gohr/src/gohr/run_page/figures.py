@@ -32,8 +32,8 @@ from gnomon.plot.style import (
     series_style,
 )
 from gnomon.tables import percent
+from gohr.board import N_CELLS, draw_boards
 from gohr.experiments.config import ExperimentConfig
-from gohr.game.board import N_CELLS, draw_boards
 from gohr.run_page.board_drawing import board_rows, draw_board
 from gohr.run_page.findings import Findings, Performance
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import UnknownNameError
+from gohr import BoardSpec
 from gohr.errors import ConfigError, RuleSyntaxError
 from gohr.experiments import ExperimentConfig, LearnerEntry, RuleEntry, load_experiment
-from gohr.game import BoardSpec
 from gohr.rules import available_rules
 
 GOOD = """

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gohr
+from gohr import BoardSpec, equivalent
 from gohr.errors import ConfigError
 from gohr.experiments import load_experiment, load_suite
-from gohr.game import BoardSpec, equivalent
 from gohr.rules import available_rules, draw_rule, draw_rules, load_rule
 
 SUITE = load_suite("gohr-induction")

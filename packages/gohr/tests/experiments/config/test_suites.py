@@ -8,9 +8,9 @@ from importlib import resources
 import pytest
 
 from gnomon.errors import UnknownNameError
+from gohr import equivalent
 from gohr.errors import ConfigError
 from gohr.experiments import ExperimentConfig, available_suites, load_experiment, load_suite
-from gohr.game import equivalent
 from gohr.rules import FAMILIES, available_rules, load_rule, parse, rule_info
 from recorded_episodes import VECTORS, records
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import gohr
-from gohr import TrialLog, play
+from gohr import BoardSpec, TrialLog, draw_boards, play
 from gohr.experiments import METRICS, score_trial
-from gohr.game import DEFAULT_SPEC, draw_boards
 from gohr.learners import make_learner
 from gohr.rules import RuleSet
 
@@ -16,7 +15,7 @@ from gohr.rules import RuleSet
 def played(kind: str, rule: str = "color-match", n: int = 300) -> tuple[TrialLog, RuleSet]:
     rng = np.random.default_rng(0)
     rule_set = gohr.load_rule(rule)
-    learner = make_learner(kind, DEFAULT_SPEC, rng=rng)
+    learner = make_learner(kind, BoardSpec(), rng=rng)
     return play(draw_boards(n, rng=rng), learner, rule_set), rule_set
 
 

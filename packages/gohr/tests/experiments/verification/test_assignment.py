@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
+from gohr import BoardSpec
 from gohr.errors import ConfigError
 from gohr.experiments import ExperimentConfig, RuleEntry, trials_of
-from gohr.game import BoardSpec
 
 ASSIGNMENT = ExperimentConfig(
     'a "name"',

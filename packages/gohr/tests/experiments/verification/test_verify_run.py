@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gohr import Board, TrialLog
+from gohr import Board, ReferenceGame, TrialLog
 from gohr.errors import RunFolderError
 from gohr.experiments import ExperimentConfig, Run, Trial, Verdict, run, verify, verify_log
-from gohr.game import ReferenceGame
 from runs import edit, forge, forge_experiment
 
 CONFIG = ExperimentConfig(

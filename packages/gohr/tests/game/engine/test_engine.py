@@ -10,18 +10,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from gohr import Board, BoardSpec, ReferenceGame, check, compile_rule, draw_boards
+from gohr.engine.boards import Boards
+from gohr.engine.compiler import CompiledRule
 from gohr.errors import RuleError
-from gohr.game import (
-    Board,
-    Boards,
-    BoardSpec,
-    CompiledRule,
-    ReferenceGame,
-    check,
-    compile_rule,
-    draw_boards,
-)
-from gohr.game.outcomes import ACCEPTED, EPISODE_OVER, LEAVE, NEW_BOARD, RESET, STALEMATE, Autoreset
+from gohr.outcomes import ACCEPTED, EPISODE_OVER, LEAVE, NEW_BOARD, RESET, STALEMATE, Autoreset
 from gohr.rules import RuleSet, available_rules, load_rule, parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
 from strategies_rules import boards, order_rule_sets, paper_rule_sets, rule_sets
@@ -154,7 +147,7 @@ def test_a_rule_too_large_for_the_kernel_is_refused(text: str, why: str) -> None
 def test_a_program_longer_than_its_addresses_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gohr.game.engine.program.LONGEST", 200)
+    monkeypatch.setattr("gohr.engine.program.LONGEST", 200)
     compile_rule(parse("(*,*,*,*,0)"))
     with pytest.raises(RuleError, match=r"the rule is too long: .* for its 2 atoms"):
         compile_rule(parse("(*,*,*,*,0)\n(*,*,*,*,1)"))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from gohr.game import BoardSpec, draw_boards
-from gohr.game import jax as gjax
+from gohr import BoardSpec, draw_boards
+from gohr import jax as gjax
 
 SPECS = (
     BoardSpec(),

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gohr.game import BoardSpec, compile_rule
-from gohr.game import jax as gjax
+from gohr import BoardSpec, compile_rule
+from gohr import jax as gjax
 from gohr.rules import parse
 from jax_replay import N_FRESH, SMALL, N, equal, played, row_of, small_game
 
@@ -78,20 +78,20 @@ def test_the_import_says_which_extra_is_missing():
     code = (
         "import importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == 'jax' else real(name, *a)\n"
-        "import gohr.game.jax"
+        "import gohr.jax"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
-        "ModuleNotFoundError: gohr.game.jax: expected JAX, which is not installed; "
+        "ModuleNotFoundError: gohr.jax: expected JAX, which is not installed; "
         "pip install 'gohr[jax]'"
     )
 
 
 def test_nothing_else_loads_jax_and_the_tables_need_little():
     code = (
-        "import sys, gohr.learners, gohr.cli, gohr.game.jax.tables as tables\n"
-        "from gohr.game import compile_rule\n"
+        "import sys, gohr.learners, gohr.cli, gohr.jax.tables as tables\n"
+        "from gohr import compile_rule\n"
         "tables.to_tables([compile_rule(__import__('gohr').load_rule('clockwise'))])\n"
         "assert not {'jax', 'numba', 'polars', 'gymnasium'} & set(sys.modules)"
     )

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
+from gohr import Board, BoardSpec, ReferenceGame, compile_rule, draw_boards
+from gohr import jax as gjax
+from gohr.engine.compiler import CompiledRule
 from gohr.errors import RuleError, RuleSyntaxError
-from gohr.game import Board, BoardSpec, CompiledRule, ReferenceGame, compile_rule, draw_boards
-from gohr.game import jax as gjax
 from gohr.rules import RuleSet, available_rules, load_rule, parse
 from jax_replay import SPECS, attempts, masks, replay, some_actions, states_on
 from recorded_episodes import VECTORS, records

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
+from gohr import BoardSpec, compile_rule
+from gohr.engine.compiler import CompiledRule
 from gohr.errors import RuleError
-from gohr.game import BoardSpec, CompiledRule, compile_rule
-from gohr.game.jax import make
-from gohr.game.jax import tables as padded
-from gohr.game.jax.tables import Sizes
+from gohr.jax import make
+from gohr.jax import tables as padded
+from gohr.jax.tables import Sizes
 from gohr.rules import RuleSet, available_rules, load_rule, parse
 from strategies_rules import paper_rule_sets
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from gnomon.errors import GnomonError
-from gohr.game.board import COLORS, N_CELLS, SHAPES, Board, Piece
-from gohr.game.reference import ReferenceGame
+from gohr.board import COLORS, N_CELLS, SHAPES, Board, Piece
+from gohr.reference import ReferenceGame
 from gohr.rules.syntax import ListOf, Number, RuleLine, RuleSet
 from gohr.rules.variables import walk
 

@@ -15,10 +15,10 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
 from gnomon.errors import check_word
-from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, board_spec, draw_boards
-from gohr.game.drawing import board_pixels, board_text
-from gohr.game.engine.program import STANDS
-from gohr.game.outcomes import EMPTY_CELL, RESET, STALEMATE
+from gohr.board import N_BUCKETS, N_CELLS, Board, BoardSpec, board_spec, draw_boards
+from gohr.drawing import board_pixels, board_text
+from gohr.engine.program import STANDS
+from gohr.outcomes import EMPTY_CELL, RESET, STALEMATE
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
 
@@ -67,7 +67,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         A name of the catalogue, a rule file, or a parsed rule.
     board : BoardSpec or mapping, optional
         How boards are drawn; a mapping gives the fields of a
-        :class:`~gohr.game.board.BoardSpec`.
+        :class:`~gohr.board.BoardSpec`.
     reveal : bool
         Show in ``info`` what the rule permits. That is the answer: for yardsticks and debugging.
         It is in ``metadata["reveal"]``.
@@ -116,7 +116,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         self.action_space: spaces.Discrete = action_space()
 
         self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
-        from gohr.game.engine.boards import Boards
+        from gohr.engine.boards import Boards
 
         self._boards = Boards.empty(self.rule, 1, self.board_spec)
         advance = self._boards.bound_step(self._deck)
@@ -143,7 +143,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         seed : int, optional
             Restart the sequence of boards from this seed.
         options : dict, optional
-            ``{"board": ...}`` plays a board of your own, a :class:`~gohr.game.board.Board` or 36
+            ``{"board": ...}`` plays a board of your own, a :class:`~gohr.board.Board` or 36
             codes; ``{"board_seed": n}`` the board that ``n`` names, whatever was played before.
             Neither touches the environment's own sequence of boards.
         """

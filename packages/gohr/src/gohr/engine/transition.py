@@ -1,7 +1,7 @@
 """The batched transition: one kernel that steps ``num_envs`` boards at once.
 
 The kernel is one function that passes no array to another, except for the rare question that rules
-with further conditions put to :mod:`gohr.game.engine.acceptance`: every array handed to an inner
+with further conditions put to :mod:`gohr.engine.acceptance`: every array handed to an inner
 compiled function costs atomic reference counts, which together made an earlier form twenty times
 slower. It takes few arrays, since passing each costs 0.05 microseconds, which matters for a single
 board (``docs/decisions.md``). So it is long, and is read from top to bottom.
@@ -18,10 +18,10 @@ import numpy.typing as npt
 from numba import njit
 from numba.core import event
 
-from gohr.game.engine import program as layout
-from gohr.game.engine.acceptance import Bytes, Int, Short, first_bit, index_of, restrict
-from gohr.game.engine.program import Replies
-from gohr.game.outcomes import (
+from gohr.engine import program as layout
+from gohr.engine.acceptance import Bytes, Int, Short, first_bit, index_of, restrict
+from gohr.engine.program import Replies
+from gohr.outcomes import (
     ACCEPTED,
     CLEARED,
     DENIED,

@@ -6,7 +6,7 @@ and its :class:`EnvParams`: the tables of one rule or of a bank of rules, of whi
 one, given by a number, so that one compiled step works for any batch of boards and rules.
 :class:`Observation` is what a player sees.
 
-Trials and records are played by the engine of :mod:`gohr.game`; here is the same game, held to it
+Trials and records are played by the engine (:mod:`gohr.engine`); here is the same game, held to it
 attempt for attempt. It needs the extra ``jax``.
 """
 
@@ -16,7 +16,7 @@ import lazy_loader
 
 if find_spec("jax") is None:
     raise ModuleNotFoundError(
-        "gohr.game.jax: expected JAX, which is not installed; pip install 'gohr[jax]'",
+        "gohr.jax: expected JAX, which is not installed; pip install 'gohr[jax]'",
         name="jax",
     )
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gnomon.errors import UnknownNameError
+from gohr.board import N_BUCKETS, Board, Piece
 from gohr.errors import RuleError
-from gohr.game.board import N_BUCKETS, Board, Piece
 from gohr.rules.expressions import PieceRecord, Scope, Values, evaluate, integer_of
 from gohr.rules.orders import BUILT_IN_ORDERS, Ranks, eligible
 from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, Property, Range, RuleSet, Text
@@ -43,7 +43,7 @@ class AcceptedMove:
 
     Examples
     --------
-    >>> from gohr.game import Piece
+    >>> from gohr import Piece
     >>> AcceptedMove(Piece(1, 8, "STAR", "RED"), 2).bucket
     2
     """

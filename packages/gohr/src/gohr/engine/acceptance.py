@@ -10,8 +10,8 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from gohr.game.engine import program as p
-from gohr.game.engine.value_sets import BY_BUCKET, BY_COLOR, BY_SHAPE, LAST, THIS
+from gohr.engine import program as p
+from gohr.engine.value_sets import BY_BUCKET, BY_COLOR, BY_SHAPE, LAST, THIS
 
 _FEATURES, _N_COLORS = p.FEATURES, p.N_COLORS
 _PIECES, _ROOM, _RECORDS, N_RECORDS = p.PIECES, p.ROOM, p.RECORDS, p.N_RECORDS

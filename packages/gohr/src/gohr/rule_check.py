@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gnomon.errors import counted
+from gohr.board import COLORS, SHAPES, BoardSpec
+from gohr.engine.compiler import compile_rule
 from gohr.errors import RuleError, RuleSyntaxError, excerpt
-from gohr.game.board import COLORS, SHAPES, BoardSpec
-from gohr.game.engine.compiler import compile_rule
 from gohr.rules.catalogue import info_of
 from gohr.rules.linter import Finding, lint
 from gohr.rules.parser import parse
 
 if TYPE_CHECKING:
-    from gohr.game.board import Board
-    from gohr.game.stalemate import StalemateSearch
+    from gohr.board import Board
     from gohr.rules.syntax import RuleSet
+    from gohr.stalemate import StalemateSearch
 
 #: The tag of a rule that is meant to get stuck sometimes.
 _MEANT = "can-stall"
@@ -152,7 +152,7 @@ def check(
         return CheckedRule(name, text, findings, n_lines)
     if _asks_for_properties(rule_set):
         return CheckedRule(name, text, findings, n_lines, not_searched=_PROPERTIES)
-    from gohr.game.stalemate import find_stalemate
+    from gohr.stalemate import find_stalemate
 
     search = find_stalemate(rule_set, max_states=max_states)
     return CheckedRule(name, text, (*findings, *_stuck(rule_set, search)), n_lines, search)
@@ -176,7 +176,7 @@ def _stuck(rule_set: RuleSet, search: StalemateSearch) -> Sequence[Finding]:
 
 def _drawn(board: Board) -> str:
     """Draw a board with the palettes that its pieces need."""
-    from gohr.game.drawing import board_text
+    from gohr.drawing import board_text
 
     shapes = dict.fromkeys([*SHAPES, *(piece.shape or "" for piece in board.pieces)])
     colors = dict.fromkeys([*COLORS, *(piece.color or "" for piece in board.pieces)])

@@ -1,6 +1,6 @@
 """One attempt on one board as a pure function of arrays, for a bank of rules.
 
-The rule is encoded in the arrays of :mod:`gohr.game.jax.tables` alone; this module looks it up. A
+The rule is encoded in the arrays of :mod:`gohr.jax.tables` alone; this module looks it up. A
 rejected attempt leaves the state unchanged by construction: values recomputed from the same pieces,
 line and memory are the same.
 """
@@ -16,9 +16,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
-from gohr.game.jax.tables import ATOMS_A_WORD, Sizes
-from gohr.game.outcomes import (
+from gohr.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
+from gohr.jax.tables import ATOMS_A_WORD, Sizes
+from gohr.outcomes import (
     ACCEPTED,
     CLEARED,
     DENIED,
@@ -89,7 +89,7 @@ class EnvState:
 
 
 class Reply(NamedTuple):
-    """The reply to an attempt: codes of :mod:`gohr.game.outcomes`, reward 0 or -1, and the ends."""
+    """The reply to an attempt: codes of :mod:`gohr.outcomes`, reward 0 or -1, and the ends."""
 
     outcome: jax.Array
     reward: jax.Array

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gohr.game.board import N_CELLS, SHAPES, BoardSpec
+from gohr.board import N_CELLS, SHAPES, BoardSpec
 
 _CELL = 32  # pixels along the side of a cell
 _PALETTE = {

@@ -1,4 +1,4 @@
-"""The kernel behind :func:`gohr.game.board.draw_boards`, plain and compiled."""
+"""The kernel behind :func:`gohr.board.draw_boards`, plain and compiled."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from gohr.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
 from gohr.errors import RuleError
-from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
 from gohr.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Text
 
 

@@ -15,12 +15,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec, board_spec
-from gohr.game.engine.compiler import CompiledRule, compile_rule
-from gohr.game.jax.tables import to_tables
-from gohr.game.jax.transition import Dimensions, EnvState, Reply, attempt, begin, permitted
-from gohr.game.outcomes import STALEMATE
-from gohr.game.registration import HORIZON
+from gohr.board import N_BUCKETS, N_CELLS, BoardSpec, board_spec
+from gohr.engine.compiler import CompiledRule, compile_rule
+from gohr.jax.tables import to_tables
+from gohr.jax.transition import Dimensions, EnvState, Reply, attempt, begin, permitted
+from gohr.outcomes import STALEMATE
+from gohr.registration import HORIZON
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
 
@@ -43,7 +43,7 @@ class Observation(NamedTuple):
 
     Examples
     --------
-    >>> from gohr.game import jax as gjax
+    >>> from gohr import jax as gjax
     >>> env, params = gjax.make("clockwise", board={"pieces": (9, 9)})
     >>> observation, _ = env.reset(jax.random.key(0), params)
     >>> int((observation.board > 0).sum()), int(observation.bucket)
@@ -86,16 +86,16 @@ class EnvParams:
 class HiddenRules(Dimensions):
     """Clear a board by moving pieces into buckets, under a rule that is not shown.
 
-    The game of :class:`gohr.game.HiddenRulesEnv` as pure functions. Actions, observations,
+    The game of :class:`gohr.HiddenRulesEnv` as pure functions. Actions, observations,
     rewards and outcomes are the same; an automatic reset happens in the step that ends an episode,
     and boards have the same distribution but are drawn by JAX. All methods may be transformed by
-    ``jax.jit``, ``jax.vmap`` and ``jax.lax.scan``; :func:`~gohr.game.jax.make` makes one, with its
+    ``jax.jit``, ``jax.vmap`` and ``jax.lax.scan``; :func:`~gohr.jax.make` makes one, with its
     params. Environments with tables of the same sizes share compiled programs.
 
     Examples
     --------
     >>> import jax
-    >>> from gohr.game import jax as gjax
+    >>> from gohr import jax as gjax
     >>> env, params = gjax.make("clockwise")
     >>> observation, state = env.reset(jax.random.key(0), params)
     >>> action = env.permitted(params, state).argmax()
@@ -315,7 +315,7 @@ def make(
         Names of the catalogue, rule files, or rules. With several rules, every board plays one of
         them.
     board : BoardSpec or mapping, optional
-        How boards are drawn; a mapping gives fields of a :class:`~gohr.game.BoardSpec`.
+        How boards are drawn; a mapping gives fields of a :class:`~gohr.BoardSpec`.
     **params
         Other fields of :class:`EnvParams`.
 
@@ -371,7 +371,7 @@ def _answer(after: EnvState, reply: Reply, state: EnvState) -> Step:
 
 # -- random boards ---------------------------------------------------------------------------------
 
-# Their distribution is that of gohr.game.draw_boards. A word of 32 bits is used for several
+# Their distribution is that of gohr.draw_boards. A word of 32 bits is used for several
 # choices: a choice among n is the high word of its product with n, and the low word is used for the
 # next, as long as all its choices together have at most 2**18 outcomes, which keeps the bias below
 # 2**-14. Arrays have the batch last, so that a choice is one operation on vectors.

@@ -4,7 +4,7 @@
 condition on the piece's shape and colour, one on its cell, and the set of buckets, which depends on
 nothing but the last buckets ``p``, ``pc``, ``ps`` and the quadrant of the cell. Each becomes a
 table, by trying all the values that it can depend on. The rest, orders of cells and expressions
-over more of the memory, becomes further conditions (:mod:`gohr.game.engine.conditions`).
+over more of the memory, becomes further conditions (:mod:`gohr.engine.conditions`).
 
 The compiler shares no code with the reference interpreter, so that their agreement means something.
 """
@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gohr.engine.conditions import AtomConditions, OrderTable, position_field, programs_of
+from gohr.engine.program import pack
+from gohr.engine.value_sets import Value, bucket_bits, value_of
 from gohr.errors import RuleError
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gohr.game.engine.conditions import AtomConditions, OrderTable, position_field, programs_of
-from gohr.game.engine.program import pack
-from gohr.game.engine.value_sets import Value, bucket_bits, value_of
 from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleLine, RuleSet, Text
 from gohr.rules.variables import is_literal, walk
 

@@ -13,11 +13,11 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from gohr.game.board import N_CELLS, board_spec, draw_boards
-from gohr.game.drawing import board_pixels, board_text
-from gohr.game.engine.program import ACTION, OUTCOME, SHAPE, Replies
-from gohr.game.env import BoardLike, action_space, observation_space, rule_set
-from gohr.game.outcomes import LEAVE, NEW_BOARD, RESET, Autoreset
+from gohr.board import N_CELLS, board_spec, draw_boards
+from gohr.drawing import board_pixels, board_text
+from gohr.engine.program import ACTION, OUTCOME, SHAPE, Replies
+from gohr.env import BoardLike, action_space, observation_space, rule_set
+from gohr.outcomes import LEAVE, NEW_BOARD, RESET, Autoreset
 from gohr.rules.syntax import RuleSet
 
 #: Boards drawn at a time, in multiples of the number of boards in play.
@@ -82,7 +82,7 @@ class HiddenRulesVectorEnv(
 ):
     """Many boards under one hidden rule, stepped together.
 
-    Observations, actions and rewards are as in :class:`~gohr.game.HiddenRulesEnv`, stacked over the
+    Observations, actions and rewards are as in :class:`~gohr.HiddenRulesEnv`, stacked over the
     boards; ``gymnasium.make_vec("gohr/HiddenRules-v0", num_envs=...)`` gives this class. All boards
     come from one sequence, in the order in which they are needed; a vector of one board plays the
     boards of the single environment with the same seed.
@@ -92,7 +92,7 @@ class HiddenRulesVectorEnv(
     num_envs : int
         Number of boards in play.
     rule, board, reveal
-        As in :class:`~gohr.game.HiddenRulesEnv`.
+        As in :class:`~gohr.HiddenRulesEnv`.
     max_episode_steps : int, optional
         Number of attempts after which an episode is truncated; None for no limit.
     autoreset_mode : AutoresetMode or str
@@ -127,8 +127,8 @@ class HiddenRulesVectorEnv(
         render_mode: str | None = None,
         copy: bool = True,
     ) -> None:
-        from gohr.game.engine.boards import Boards
-        from gohr.game.engine.transition import enter, tell, tell_final
+        from gohr.engine.boards import Boards
+        from gohr.engine.transition import enter, tell, tell_final
 
         if num_envs < 1:
             raise ValueError(f"num_envs: expected at least 1, found {num_envs}")

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import UnknownNameError
+from gohr.board import N_CELLS, BoardSpec
+from gohr.engine.value_sets import Program, ProgramBuilder
 from gohr.errors import RuleError
-from gohr.game.board import N_CELLS, BoardSpec
-from gohr.game.engine.value_sets import Program, ProgramBuilder
 from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, Order, Text
 from gohr.rules.variables import is_literal
 

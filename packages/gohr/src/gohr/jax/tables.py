@@ -1,6 +1,6 @@
 """A bank of rules as padded arrays, in which a row is a rule: what the JAX environment plays.
 
-The arrays are made from :class:`~gohr.game.CompiledRule` and keep every reply of the game.
+The arrays are made from compiled rules and keep every reply of the game.
 Conditions that do not depend on the memory, or on the last buckets alone, are folded into the
 tables of pieces, cells and last buckets; atoms that never accept anything are dropped; two atoms of
 a line without counts that differ in one table alone are united, since ``a & x | b & x == (a | b) &
@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gohr.board import N_BUCKETS, N_CELLS, nearest_bucket
 from gohr.errors import RuleError
-from gohr.game.board import N_BUCKETS, N_CELLS, nearest_bucket
 
 if TYPE_CHECKING:
-    from gohr.game.engine.compiler import CompiledRule
-    from gohr.game.engine.conditions import PositionField
-    from gohr.game.engine.value_sets import Program
+    from gohr.engine.compiler import CompiledRule
+    from gohr.engine.conditions import PositionField
+    from gohr.engine.value_sets import Program
 
 ATOMS_A_WORD = 8
 #: States of the last buckets p, pc, ps (none or one of four each), times four quadrants.
@@ -161,7 +161,7 @@ def to_tables(rules: Sequence[CompiledRule]) -> tuple[dict[str, npt.NDArray[Any]
 def _tabulated(program: Program, n_shapes: int, n_colors: int, where: str) -> _Table:
     """Evaluate a program over all values of the fields that it depends on.
 
-    A :class:`~gohr.game.engine.value_sets.Program` is a list of look-ups over five records. After
+    A :class:`~gohr.engine.value_sets.Program` is a list of look-ups over five records. After
     each, the fields that its value does not depend on are dropped, and few are left.
     """
     steps: list[_Table] = []

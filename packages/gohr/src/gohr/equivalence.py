@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.results import generator
-from gohr.game.board import (
+from gohr.board import (
     DEFAULT_SPEC,
     N_BUCKETS,
     N_CELLS,
@@ -26,9 +26,9 @@ from gohr.game.board import (
     draw_boards,
     nearest_bucket,
 )
-from gohr.game.engine.boards import Boards
-from gohr.game.engine.compiler import CompiledRule, compile_rule
-from gohr.game.outcomes import IN_PROGRESS, LEAVE, RESET
+from gohr.engine.boards import Boards
+from gohr.engine.compiler import CompiledRule, compile_rule
+from gohr.outcomes import IN_PROGRESS, LEAVE, RESET
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
 

@@ -49,8 +49,8 @@ def _register_with(registry: ModuleType) -> None:
         if env_id not in registry.registry:
             registry.register(
                 id=env_id,
-                entry_point="gohr.game:HiddenRulesEnv",
-                vector_entry_point="gohr.game:HiddenRulesVectorEnv",
+                entry_point="gohr:HiddenRulesEnv",
+                vector_entry_point="gohr:HiddenRulesVectorEnv",
                 max_episode_steps=HORIZON,
                 kwargs={"rule": rule},
             )

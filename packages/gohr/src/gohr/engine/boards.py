@@ -1,6 +1,6 @@
 """Boards in play: the state of ``num_envs`` boards under a compiled rule, and their steps.
 
-The work is done by the kernel of :mod:`gohr.game.engine.transition`.
+The work is done by the kernel of :mod:`gohr.engine.transition`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy.typing as npt
 from numba import typeof
 
 from gnomon.errors import shortened
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gohr.game.engine import program as layout
-from gohr.game.engine.acceptance import Bytes, Short
-from gohr.game.engine.compiler import CompiledRule, compile_rule
-from gohr.game.engine.program import Replies
-from gohr.game.engine.transition import permitted, step
-from gohr.game.outcomes import LEAVE, Autoreset
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gohr.engine import program as layout
+from gohr.engine.acceptance import Bytes, Short
+from gohr.engine.compiler import CompiledRule, compile_rule
+from gohr.engine.program import Replies
+from gohr.engine.transition import permitted, step
+from gohr.outcomes import LEAVE, Autoreset
 from gohr.rules.syntax import RuleSet
 
 #: Compiles a rule once for all its boards in this process.
@@ -52,7 +52,7 @@ class Boards:
     >>> import gohr
     >>> boards = Boards.empty(gohr.load_rule("clockwise"), 1)
     >>> deck = gohr.draw_boards(1, rng=np.random.default_rng(0))
-    >>> boards.advance(gohr.game.outcomes.RESET, deck)  # boards dealt
+    >>> boards.advance(gohr.outcomes.RESET, deck)  # boards dealt
     1
     """
 
@@ -103,7 +103,7 @@ class Boards:
 
     @property
     def outcome(self) -> npt.NDArray[np.int32]:
-        """Last outcome, one of the codes of :mod:`gohr.game.outcomes`; shape (num_envs,)."""
+        """Last outcome, one of the codes of :mod:`gohr.outcomes`; shape (num_envs,)."""
         row: npt.NDArray[np.int32] = self.replies[layout.OUTCOME]
         return row
 

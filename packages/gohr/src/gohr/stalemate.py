@@ -14,8 +14,8 @@ import numpy as np
 
 from gnomon.errors import counted
 from gnomon.results import generator
-from gohr.game.board import COLORS, N_CELLS, SHAPES, Board, Piece
-from gohr.game.reference import STALEMATE, Move, ReferenceGame
+from gohr.board import COLORS, N_CELLS, SHAPES, Board, Piece
+from gohr.reference import STALEMATE, Move, ReferenceGame
 from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.rules.syntax import Expression, Name, Number, RuleSet, Text
 from gohr.rules.variables import FIELDS, is_literal, variables_of, walk

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from gohr.game.board import N_BUCKETS, N_CELLS
-from gohr.game.outcomes import ACCEPTED
+from gohr.board import N_BUCKETS, N_CELLS
+from gohr.outcomes import ACCEPTED
 
 _Env: TypeAlias = gymnasium.Env[dict[str, Any], Any]
 

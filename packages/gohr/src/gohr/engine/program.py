@@ -12,10 +12,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gohr.board import N_BUCKETS, N_CELLS, nearest_bucket
+from gohr.engine.conditions import UNRANKED, AtomConditions, PositionField
+from gohr.engine.value_sets import BY_BUCKET, LAST, Program
 from gohr.errors import RuleError
-from gohr.game.board import N_BUCKETS, N_CELLS, nearest_bucket
-from gohr.game.engine.conditions import UNRANKED, AtomConditions, PositionField
-from gohr.game.engine.value_sets import BY_BUCKET, LAST, Program
 
 #: The kernel finds its way in a program by numbers of 24 bits.
 LONGEST = 1 << 24

@@ -74,7 +74,7 @@ def rank(
 def audit(
     source: Sources,
     level: Level = 0.95,
-    resamples: Resamples = 1000,
+    resamples: Resamples = 2000,
     seed: Seed = 0,
     *,
     scores: ScoreOptions,

@@ -75,7 +75,7 @@ def audit(
     scores: Scores,
     *,
     level: float = 0.95,
-    n_resamples: int = 1000,
+    n_resamples: int = 2000,
     rng: np.random.Generator | int | None = None,
 ) -> Audit:
     """Audit a table of scores: what it contains, and how reliable its order is.

@@ -194,18 +194,14 @@ def own_scales(table: ScoreTable) -> str | None:
 
 
 def refuse_unlike_scales(
-    table: ScoreTable,
-    metrics: Sequence[str],
-    *,
-    algorithms: Sequence[str] | None = None,
-    tasks: Sequence[str] | None = None,
+    table: ScoreTable, metrics: Sequence[str], *, tasks: Sequence[str] | None = None
 ) -> None:
     """Refuse summaries of raw scores whose tasks have unlike scales.
 
     A mean over such tasks is that of the largest scale, and an optimality gap, whose target is 1,
     that of the smallest. Normalised scores, and those in a unit, are on one scale.
     """
-    found = _unlike(table, FAR, algorithms, tasks) if metrics else None
+    found = _unlike(table, FAR, tasks) if metrics else None
     # Shares, and multiples of a reference, are on one scale however small some are.
     if found is None or found[1][1] <= MOST_MULTIPLE:
         return
@@ -229,7 +225,6 @@ def check_scales(
     table: ScoreTable,
     metrics: Iterable[object],
     *,
-    algorithms: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     gamma: float | None = None,
 ) -> None:
@@ -238,7 +233,7 @@ def check_scales(
     if "optimality_gap" in metrics and gamma is None:
         named.append("optimality_gap")
         _warn_of_target(table)
-    refuse_unlike_scales(table, named, algorithms=algorithms, tasks=tasks)
+    refuse_unlike_scales(table, named, tasks=tasks)
 
 
 def _warn_of_target(table: ScoreTable) -> None:
@@ -259,10 +254,7 @@ def _warn_of_target(table: ScoreTable) -> None:
 
 
 def _unlike(
-    table: ScoreTable,
-    ratio: float,
-    algorithms: Sequence[str] | None = None,
-    tasks: Sequence[str] | None = None,
+    table: ScoreTable, ratio: float, tasks: Sequence[str] | None = None
 ) -> tuple[tuple[str, float], tuple[str, float]] | None:
     """Return the tasks with the least and greatest median of absolute raw scores above 0.
 
@@ -272,10 +264,9 @@ def _unlike(
     if table.normalization is not None or table.unit is not None:
         return None
     last = table.last_step()
-    chosen = last.rows["algorithm"].isin(algorithms or last.algorithms)
     medians = {}
     for task, rows in last.rows_of_task.items():
-        size = np.abs(last.effective_scores[rows[chosen[rows]]])
+        size = np.abs(last.effective_scores[rows])
         size = size[np.isfinite(size)]
         if (tasks is None or task in tasks) and size.size and (median := np.median(size)) > 0.0:
             medians[task] = float(median)

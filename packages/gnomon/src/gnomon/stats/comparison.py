@@ -319,8 +319,9 @@ def _refused(
     gamma: float | None,
 ) -> str | None:
     """Return why metrics over all tasks are refused, None if they are not."""
+    tasks = scores.shared_tasks(pair) if pair else None
     try:
-        check_scales(scores, metrics, algorithms=pair, gamma=gamma)
+        check_scales(scores, metrics, tasks=tasks, gamma=gamma)
     except ScoreDataError as error:
         return str(error)
     return None

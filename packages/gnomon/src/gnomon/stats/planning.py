@@ -252,8 +252,6 @@ def plan(
             raise ValueError(f"expected a {name} between 0 and 1, found {share:g}")
     scores = counted_as(scores, units, cluster)
     pair = chosen_pair(scores, a, b)
-    if pair:
-        scores = scores.select(algorithms=pair)
     pairs = [pair] if pair else [*combinations(scores.algorithms, 2)]
     if len(scores.algorithms) < 2:
         raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
@@ -270,7 +268,8 @@ def plan(
                     f"expected at least 2 runs of each task to try, found {counts[0]}"
                 )
             wanted = metric_list(metrics or "iqm")
-            check_scales(scores, wanted, gamma=gamma)
+            tasks = scores.shared_tasks(pair) if pair else None
+            check_scales(scores, wanted, tasks=tasks, gamma=gamma)
             kinds = metrics_to_compare(wanted, gamma, scores.higher_is_better)
             records = (*_powers(scores, pairs, kinds, counts or DEFAULT_RUNS, power, level),)
     settings = made_by(
@@ -460,7 +459,7 @@ def _item_plans(
     if other := [metric for metric in metrics if metric != "mean"]:
         raise ScoreDataError(f"{other[0]}: expected the metric mean to plan items and epochs")
     values = Items(scores)
-    values.warn_of_missing(scores.algorithms)
+    values.warn_of_missing([*dict.fromkeys(name for pair in pairs for name in pair)])
     for a, b in pairs:
         yield from _item_plans_of(values, a, b, items, epochs, power, level)
 

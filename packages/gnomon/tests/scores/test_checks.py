@@ -100,7 +100,7 @@ def test_tasks_on_scales_of_their_own():
     ]
     assert scales(table.select(tasks=["Pong", "Nothing"])) == []
     assert scales(table.select(tasks=["Pong", "Chess"])) == []
-    table = ScoreTable.from_arrays({"a": [[1.0, 1000.0]], "b": [[2.0, 5000.0]]})
+    table = ScoreTable.from_arrays({"a": [[1.0, 1000.0]], "b": [[2.0, 5000.0], [1.5, 3000.0]]})
     assert len(scales(table)) == 1
     assert scales(normalize(table, "min-max")) == []
 

@@ -1,6 +1,10 @@
+import re
+import warnings
+
 import numpy as np
 import pytest
 
+from gnomon import estimate
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable, normalize
 
@@ -83,6 +87,31 @@ def test_misuse():
         normalize(flat, "min-max")
     with pytest.raises(ScoreDataError, match="anchors: no scores to normalise task 'task_0' by"):
         normalize(flat, {})
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ({"a": [[3, 900, 5]], "b": [[4, 800, 6]]}, "on 3 of 3 tasks every score becomes 0 or 1"),
+        ({"a": [[3, 0.5], [3, 0.7]], "b": [[4, 0.9], [3, 0.6]]}, "on 1 of 2 tasks .*task_0"),
+        ({"a": [[0, 3], [1, 4]], "b": [[1, 5], [0, 6]]}, None),
+    ],
+)
+def test_scaling_by_two_scores_alone_is_warned_of(scores, said):
+    table = ScoreTable.from_arrays(scores)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        normalize(table, "min-max")
+    found = " ".join(str(one.message) for one in caught)
+    assert (found == "") if said is None else re.search(said, found)
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_two_algorithms_with_a_run_each_are_not_advised_to_scale_by_themselves(runs):
+    scores = {"a": [[3.0, 9000.0]] * runs, "b": [[4.0, 8000.0]] * runs}
+    remedy = r"'limits\.csv'\)" if runs == 1 else "normalize\\(scores, 'min-max'"
+    with pytest.raises(ScoreDataError, match=f"on one scale.*{remedy}"):
+        estimate(ScoreTable.from_arrays(scores), "mean")
 
 
 def test_by_name():

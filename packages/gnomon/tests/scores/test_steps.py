@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+import gnomon as gn
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable, at_common_step, on_grid
 
@@ -45,6 +46,15 @@ def test_runs_that_fell_short_are_named_and_all_are_taken_where_they_end():
         "last step that all reach, 5 of 20 on t; read_scores('SOURCE', at='end') takes the end of "
         "each run; a number takes that step"
     ]
+
+
+@pytest.mark.parametrize("verb", [gn.estimate, gn.compare, gn.rank, gn.audit])
+def test_a_verb_takes_curves_where_all_runs_are(verb):
+    short = {0: 0.5, 10: 3.0}
+    table = table_of(a_0=LONG, a_1={0: 1.0, 10: 1.5, 20: 9.0}, b_0=short, b_1={0: 1.0, 10: 2.0})
+    found, said = said_by(verb, table)
+    assert "2 runs ended earlier than the others" in said[0]
+    assert str(found) == str(said_by(verb, said_by(at_common_step, table)[0])[0])
 
 
 def test_a_step_that_is_named_leaves_short_runs_missing():

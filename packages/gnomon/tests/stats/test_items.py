@@ -233,6 +233,27 @@ def test_items_without_a_difference_have_the_power_of_the_level():
     assert [one.power for one in found] == pytest.approx([0.05] * len(found))
 
 
+@pytest.mark.parametrize("n_alone", [0, 1, 30])
+def test_models_that_differ_alike_on_all_items_have_an_error(n_alone):
+    scores = np.array([[1.0] * 60, [0.0] * 60])
+    scores[:, :n_alone] = scores[::-1, :n_alone]
+    discordant = ScoreTable.from_arrays({"a": scores[:1], "b": scores[1:]}, units="items")
+    (one,) = compare(discordant, "a", "b")
+    with pytest.warns(DegenerateScoresWarning, match="run some items twice"):
+        found = plan(discordant, "a", "b", items=[30, 60, 240])
+    assert found[1].detectable == pytest.approx(one.detectable)
+    assert all(one.standard_error > 0.0 for one in found)
+    assert found[0].detectable > found[1].detectable > found[2].detectable > 0.0
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.25, 3.0])
+def test_no_plan_of_differences_that_do_not_vary(difference):
+    x = np.random.default_rng(0).normal(size=(1, 40))
+    table = ScoreTable.from_arrays({"a": x, "b": x - difference}, units="items")
+    with pytest.raises(ScoreDataError, match="expected differences of items that vary; all agree"):
+        plan(table, "a", "b")
+
+
 @pytest.mark.full
 def test_power_is_what_simulated_studies_reach():
     scores = table(n=4_000, n_epochs=4, a=0.1, b=0.0)

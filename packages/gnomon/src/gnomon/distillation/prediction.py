@@ -14,7 +14,6 @@ from gnomon.distillation.preparation import References
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, Row, recorded
 from gnomon.scores.reading import Scores, table_of
-from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
 
 #: With a lower probability either way, the comparison is undecided.
@@ -135,7 +134,7 @@ def predict(
     >>> print(f"{one.value:.0f} [{one.low:.0f}, {one.high:.0f}]")
     190 [136, 266]
     """
-    table = at_common_step(table_of(scores))
+    table = table_of(scores)
     fitted = _fitted(model, table)
     ends = references
     if ends is None and not normalized and table.normalization is None and fitted.normalized:

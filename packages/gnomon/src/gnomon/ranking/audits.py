@@ -18,7 +18,6 @@ from gnomon.scores.checks import wild_scores
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.readers.summaries import of_standard_errors
 from gnomon.scores.reading import Scores, table_of
-from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.estimates import Estimate, estimate
@@ -122,8 +121,7 @@ def audit(
     ['Solved by all models: 1 of 3 items (task_0)']
     """
     check_resamples(n_resamples)
-    scores = table_of(scores)
-    table, draws = at_common_step(scores), generator(rng)
+    table, draws = table_of(scores), generator(rng)
     if table.units == "items":
         return Audit(item_statements(table, draws), made_by(rng), table=table)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": rng}

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.kemeny import kemeny_order
 from gnomon.scores.normalization import with_left_out
-from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.all_pairs import Samples, table_samples
 from gnomon.stats.cautions import name_missing_tasks, warn
@@ -38,9 +37,9 @@ class Field:
 
         Tasks that normalising left out take part, since wins need no scale.
         """
-        table = at_common_step(scores)
+        table = scores
         if by == "algorithm":
-            table = with_left_out(table)
+            table = with_left_out(scores)
             name_missing_tasks(table)
         missing = int(np.isnan(table.effective_scores).sum())
         if missing:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import gnomon.scores
-from gnomon.errors import check_resamples, listed
+import gnomon
+from gnomon.errors import check_resamples, check_word, listed
 from gnomon.reports.page import try_place
-from gnomon.scores.reading import Scores, table_of
+from gnomon.scores.reading import Scores
 
 _Place = str | os.PathLike[str]
 
@@ -97,7 +97,11 @@ def report(
         try_place(out, also)  # before scores are read
     from gnomon.reports.scores_page import scores_report
 
-    table, name = table_of(source, metric), title or name_of(source)
+    table, name = source, title or name_of(source)
+    if not isinstance(table, gnomon.ScoreTable):
+        table = gnomon.read_scores(table, metric=metric)
+    elif metric is not None:
+        check_word("metric", metric, (table.metric,))
     place = Path(out or f"{'scores' if ',' in name else Path(name).stem}-report")
     try_place(place, also)
     if normalize is not None:

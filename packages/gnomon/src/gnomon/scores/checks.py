@@ -208,11 +208,10 @@ def refuse_unlike_scales(
     (low_task, low), (high_task, high) = found
     remedy = either("normalize(scores, 'min-max')", option(normalize="min-max"))
     remedy += " or another scale"
-    if STAND_INS in table.provenance:  # whose least and greatest scores are not known
-        remedy = either(
-            "normalize(stand_in_runs(read_summaries(path)), 'limits.csv')",
-            option(normalize="limits.csv"),
-        )
+    # Ends of stand-ins are unknown, and of two scores one would become 0 and the other 1.
+    if (stands_in := STAND_INS in table.provenance) or len(table) <= 2 * len(table.tasks):
+        scores = "stand_in_runs(read_summaries(path))" if stands_in else "scores"
+        remedy = either(f"normalize({scores}, 'limits.csv')", option(normalize="limits.csv"))
         remedy += ", a file with columns task, low, high that you write"
     raise ScoreDataError(
         f"{joined(metrics)}: expected scores on one scale, found medians of {_shown(low)} on "

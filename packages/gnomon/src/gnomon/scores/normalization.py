@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError, listed, note
+from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed, note
 from gnomon.scores.anchors import SUITES, Anchors, anchors_of_suite, read_anchors
 from gnomon.scores.columns import FloatArray, Rows
 from gnomon.scores.table import ScoreTable
@@ -189,7 +189,7 @@ def _linear(table: ScoreTable, anchors: Mapping[str, tuple[float, float]], name:
 
 def _extremes(table: ScoreTable) -> Anchors:
     """Return the worst and the best finite score of each task."""
-    found = {}
+    found, only_ends = {}, []
     for task, rows in table.rows_of_task.items():
         scores = table.effective_scores[rows]
         finite = scores[np.isfinite(scores)]
@@ -197,4 +197,11 @@ def _extremes(table: ScoreTable) -> Anchors:
             raise ScoreDataError(f"min-max: task {task!r} has no finite score")
         ends = float(finite.min()), float(finite.max())
         found[task] = ends if table.higher_is_better else ends[::-1]
+        if ends[0] < ends[1] and ends != (0.0, 1.0) and np.isin(finite, ends).all():
+            only_ends.append(task)
+    if only_ends:
+        note(
+            f"min-max: on {len(only_ends)} of {counted(len(found), 'task')} every score becomes 0 "
+            f"or 1, which hides how far apart they were ({listed(only_ends)})"
+        )
     return found

@@ -254,10 +254,9 @@ def _renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
     return replace(table, rows=table.rows.with_columns({"algorithm": column}))
 
 
-def table_of(scores: Scores, metric: str | None = None, *, curves: bool = False) -> ScoreTable:
-    """Return the table of whatever a verb is given: a table, or what :func:`read_scores` takes."""
-    if isinstance(scores, ScoreTable):
-        if metric is not None:
-            check_word("metric", metric, (scores.metric,))
-        return scores
-    return read_scores(scores, metric=metric, curves=curves)
+def table_of(scores: Scores, *, curves: bool = False) -> ScoreTable:
+    """Return the table of what a verb is given; unless curves are wanted, one score of each run."""
+    from gnomon.scores.steps import at_common_step
+
+    table = scores if isinstance(scores, ScoreTable) else read_scores(scores, curves=curves)
+    return table if curves else at_common_step(table)

@@ -55,13 +55,14 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     ),
     "task": (
         "task", "task_name", "task_id", "environment", "env", "env_name", "env_id", "game",
-        "benchmark", "domain",
+        "benchmark", "domain", "dataset", "dataset_name",
     ),
     "run": ("run", "seed", "trial", "replicate"),
     "score": (
         "score", "scores", "return", "returns", "reward", "rewards", "episode_return",
         "episodic_return", "episode_reward", "mean_return", "mean_reward", "eval_return",
         "eval_reward", "final_return", "final_score", "total_reward", "normalized_score",
+        "d4rl_normalized_score", "normalized_return", "ep_rew_mean", "average_return", "avg_return",
         "success_rate", "success", "is_success", "value", "result",
     ),
     "step": (
@@ -75,10 +76,14 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 #: Usual names that mean something else where another column has the same role.
 _GIVES_WAY = (
     "success", "is_success", "frames", "env_frames", "total_frames", "iteration", "iterations",
-    "training_iteration",
+    "training_iteration", "_step", "dataset", "dataset_name",
 )  # fmt: skip
-#: Prefixes of names in trackers.
+#: Prefixes of names in trackers, and sections of scores and steps in logs of training.
 _PREFIX = re.compile(r"^(?:[a-z_]+\.)+(?=.)")
+_SECTION = re.compile(r"^(?:charts|rollout|eval|evaluation|test|time)/")
+#: Signs in a heading that low or high scores are good.
+LOW_SIGNS = ("↓", "⬇", "\\downarrow", "lower is better", "lower better")
+HIGH_SIGNS = ("↑", "⬆", "\\uparrow", "higher is better")
 #: What a heading holds beside its words: a unit in brackets, a sign.
 _NO_UNIT = re.compile(r"\s*(?:\(.*?\)|\[.*?\]|[#%])?\s*$|^\s+")
 _WITH_COMMAS = re.compile(r"[+-]?\d+(?:,\d+)+(?:\.\d*)?")
@@ -213,12 +218,18 @@ def short_name(column: str) -> str:
 
 def role_of(column: str) -> str | None:
     """Return what a column usually holds, by its name; None for any other."""
-    name = _bare(column)
-    return next((role for role, names in USUAL.items() if name in names), None)
+    found = {_bare(column), _bare(column.replace(".", "_"))}  # agent.name is agent_name
+    return next((role for role, names in USUAL.items() if not found.isdisjoint(names)), None)
+
+
+def is_marked_low(heading: str) -> bool:
+    """Return whether a heading has a sign that low scores are good."""
+    return any(sign in heading.lower() for sign in LOW_SIGNS)
 
 
 def _bare(column: str) -> str:
-    return _NO_UNIT.sub("", short_name(column)).lower().replace(" ", "_").replace("-", "_")
+    name = _NO_UNIT.sub("", _SECTION.sub("", short_name(column)))
+    return name.lower().replace(" ", "_").replace("-", "_")
 
 
 def usual_columns(

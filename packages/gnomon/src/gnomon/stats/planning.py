@@ -480,6 +480,8 @@ def _item_plans_of(
         raise ScoreDataError(
             f"{a} and {b}: expected two shared items or more{where}, found {counted(n, 'item')}"
         )
+    if found.constant[0]:
+        raise ScoreDataError(f"{a} and {b}: expected differences of items that vary; all agree")
     parts = values.components((a, b))
     one_epoch = math.isnan(parts.epochs)
     if one_epoch:
@@ -500,10 +502,10 @@ def _item_plans_of(
         for each in tried:
             variances = parts.parts(more, float(each))
             total = sum(variances)
-            factor = math.sqrt(total / now) if now else 0.0
+            factor = math.sqrt(total / now if now else 1.0 / more)
             error = present * factor
             smallest = detectable * (factor * steps / steps_now)
-            found_with = power_of_t(found.value / error, df, level)[0] if error else math.nan
+            found_with = power_of_t(found.value / error, df, level)[0]
             yield ItemPlan(
                 a=a,
                 b=b,

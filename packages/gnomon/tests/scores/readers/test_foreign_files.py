@@ -145,10 +145,10 @@ WRONG = {
         "columns={'algorithm': 'algo'}) chooses the first",
     ),
     "two columns of steps": (
-        HISTORY.replace("_runtime", "global_step"),
+        HISTORY.replace("_runtime", "global_step").replace("loss", "env_step"),
         {"metric": "ret"},
-        ": columns '_step' and 'global_step' may both be the step; read_scores('FILE', "
-        "columns={'step': '_step'}) chooses the first",
+        ": columns 'global_step' and 'env_step' may both be the step; read_scores('FILE', "
+        "columns={'step': 'global_step'}) chooses the first",
     ),
     "two scores": (
         HISTORY,
@@ -265,7 +265,7 @@ def test_what_a_refusal_names_is_taken(tmp_path):
         ("lines that may be runs", {"run_names": "{algorithm}-{run}"}, 2),
         ("lines that may be runs", {"run_names": "{algorithm}"}, 2),
         ("two columns of algorithms", {"columns": {"algorithm": "algo"}}, 2),
-        ("two columns of steps", {"metric": "ret", "columns": {"step": "_step"}}, 3),
+        ("two columns of steps", {"metric": "ret", "columns": {"step": "global_step"}}, 3),
         ("seeds by what", {"columns_are": "tasks"}, 2),
         ("steps by what", {"columns_are": "algorithms"}, 2),
         ("numbers as headings", {"columns_are": "tasks"}, 2),

@@ -32,6 +32,7 @@ SOURCES = {
     "helm": {"per_instance_stats.json": "[]"},
     "votes": {"votes.csv": "model_a,model_b,winner\na,b,model_a\n"},
     "board": {"b.json": json.dumps([{"question_id": "q", "pass@1": 0.5, "graded_list": [True]}])},
+    "every-eval": {"e.json": json.dumps({"model_info": {"id": "m"}, "evaluation_results": []})},
     "game-log": {"results.csv": "#.nickname,rule_name,trial_id\n"},
     "run-folder": {"run.json": "{}"},
 }
@@ -145,8 +146,8 @@ def test_columns_of_a_wide_table_make_it_a_tidy_one(tmp_path):
 
 
 def test_scores_are_put_on_a_scale(tmp_path):
-    table = read_scores(source(tmp_path, "tidy"), normalize="min-max")
-    assert table.runs("a", "t").tolist() == [0.0, 1.0]
+    table = read_scores(source(tmp_path, "tidy"), normalize="reference:a")
+    assert table.runs("a", "t").tolist() == pytest.approx([2 / 3, 4 / 3])
     with pytest.raises(UnknownNameError, match="unknown normalization 'minmax'; did you mean 'min"):
         read_scores(source(tmp_path, "tidy"), normalize="minmax")
 

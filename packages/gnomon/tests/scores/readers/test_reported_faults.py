@@ -42,6 +42,10 @@ ROWS = [("ppo", "maze", 0, 10.0), ("ppo", "maze", 1, 11.0), ("dqn", "maze", 0, 9
         ("method", "env_id", "trial", "episode_return"),
         ("Policy", "Game", "Seed", "reward"),
         ("exp_name", "benchmark", "seed", "normalized_score"),
+        ("exp_name", "env_id", "seed", "charts/episodic_return"),
+        ("algo", "env", "seed", "rollout/ep_rew_mean"),
+        ("algo", "dataset", "seed", "d4rl_normalized_score"),
+        ("agent.name", "env.id", "trial", "metrics.return"),
     ],
 )
 def test_columns_under_usual_names(tmp_path, words):
@@ -80,6 +84,9 @@ RECORDS = [
     [
         RECORDS,
         {"performances": RECORDS},
+        {"results": RECORDS},
+        [{"agent": {"name": row["agent"]}, "env": {"id": row["env"]}, "seed": row["seed"],
+          "metrics": {"return": row["score"]}} for row in RECORDS],
         {"meta": {"version": 1}, "data": {"rows": RECORDS}},
         {name: [row[name] for row in RECORDS] for name in RECORDS[0]},
         [{"config": {k: v for k, v in row.items() if k != "score"}, "score": row["score"]}
@@ -163,7 +170,8 @@ def test_steps_that_a_restart_discarded(tmp_path):
     rows = "".join(f"ppo,0,{at},{step},{value}\n" for at, (step, value) in enumerate(steps))
     header = "algo,seed,_step,global_step,charts/episodic_return\n"
     path = written(tmp_path, "tracker.csv", header + rows)
-    table = quietly(path, columns={"step": "global_step"})
+    table, said = notes(path)  # W&B's own count of its rows gives way to the steps of the run
+    assert "2 rows left out that a restart" in said
     assert table.last_step().runs("ppo", "tracker").tolist() == [50.0]
 
 
@@ -242,6 +250,12 @@ def test_arrows_in_headings(tmp_path):
     assert mixed.runs("m1", "PPL").tolist() == [-3.1]
     assert mixed.runs("m1", "ACC").tolist() == [2.5]
     assert "opposite sign" in said
+    latex = "Method,FID $\\downarrow$,IS $\\uparrow$\nm1,3.1,2.5\nm2,4,2\n"
+    mixed = quietly(written(tmp_path, "x.csv", latex))
+    assert mixed.runs("m1", "FID").tolist() == [-3.1]
+    assert mixed.tasks == ("FID", "IS")
+    path = written(tmp_path, "y.csv", "algorithm,task,run,loss ↓\na,t,0,3.2\na,t,1,2.9\n")
+    assert not quietly(path, columns={"score": "loss ↓"}).higher_is_better
 
 
 def test_results_of_benchmarks_of_code(tmp_path):
@@ -261,6 +275,23 @@ def test_results_of_benchmarks_of_code(tmp_path):
     assert quietly(written(tmp_path, "oc.json", details)).item_scores.matrix().mean() == 0.5
     sample = {"sample_id": "s1", "model_id": "m", "evaluation": {"score": 1.0}}
     assert quietly(written(tmp_path, "ev.jsonl", json.dumps(sample))).algorithms == ("m",)
+    two = [sample | {"evaluation_name": name} for name in ("gpqa", "mmlu")]
+    path = written(tmp_path, "ev.jsonl", "\n".join(map(json.dumps, two)))
+    assert quietly(path).tasks == ("gpqa/s1", "mmlu/s1")
+    means = [{"evaluation_name": x, "score_details": {"score": 0.4}} for x in ("gpqa", "mmlu")]
+    whole = {"model_info": {"id": "lab/m"}, "evaluation_results": means}
+    table = quietly(written(tmp_path, "every.json", whole))
+    assert (table.algorithms, table.tasks) == (("lab/m",), ("gpqa", "mmlu"))
+    assert table.runs("lab/m", "mmlu").tolist() == [0.4]
+    low = [one | {"metric_config": {"lower_is_better": True}} for one in means]
+    path = written(tmp_path, "every.json", whole | {"evaluation_results": low})
+    assert not quietly(path).higher_is_better
+    path = written(tmp_path, "every.json", whole | {"evaluation_results": [low[0], means[1]]})
+    with pytest.raises(ScoreDataError, match="higher is better on some evaluations"):
+        quietly(path)
+    for model in "ab":
+        written(tmp_path, f"reports/{model}.run.json", report)
+    assert quietly(tmp_path / "reports").algorithms == ("a", "b")
 
 
 def test_votes(tmp_path):

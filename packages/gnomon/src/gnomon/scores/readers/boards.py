@@ -8,11 +8,12 @@ Arena-Hard. The name of a model is in the records, or else that of the file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gnomon.errors import listed, note
+from gnomon.errors import ScoreDataError, listed, note
 from gnomon.scores.columns import FloatArray, Rows, Texts, rows_of_records
 from gnomon.scores.readers.files import mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
@@ -32,18 +33,32 @@ _Samples = Iterator[tuple[str, Sample]]
 
 
 def _read_board(source: Source, wanted: ReadRequest) -> ScoreTable:
-    path, format = source.place, _format_of(source.content())
-    of_model: dict[str, list[Sample]] = {}
-    with told_by(path, "a board"):
-        if format is None:
-            raise ValueError("none of the known formats")
-        name, samples = format
-        for model, sample in samples(source.content(), source.stem):
-            of_model.setdefault(model, []).append(sample)
-        logs = [
-            Log.of(own, path=path, model=model, subtask=name) for model, own in of_model.items()
-        ]
-    return table_of_logs(logs, wanted, path, name)
+    """Read a file, or those of a folder: a log for each model and evaluation."""
+    name, logs = "a board", []
+    for path in _files(source):
+        file = Source(path)
+        with told_by(path, name):
+            format = _format_of(file.content())
+            if format is None:
+                raise ValueError("none of the known formats")
+            name, samples = format
+            own: dict[tuple[str, str], list[Sample]] = {}
+            for model, sample in samples(file.content(), file.stem):
+                key = model, str(sample.attributes.get("evaluation") or name)
+                own.setdefault(key, []).append(sample)
+            logs += [
+                Log.of(found, path=path, model=model, subtask=subtask)
+                for (model, subtask), found in own.items()
+            ]
+    return table_of_logs(logs, wanted, source.place, name)
+
+
+def _files(source: Source) -> list[Path]:
+    """Return the file, or the files of a folder, if the first is of a known format."""
+    files = [source.place]
+    if source.is_folder:
+        files = sorted(file for kind in ("json", "jsonl") for file in files[0].glob(f"*.{kind}"))
+    return files if files and _format_of(Source(files[0]).json) is not None else []
 
 
 def _format_of(content: Any) -> tuple[str, Callable[[Any, str], _Samples]] | None:
@@ -151,11 +166,47 @@ def _every_eval(records: Any, stem: str) -> _Samples:
 BOARD = Reader(
     "board",
     "results of SWE-bench, EvalPlus, LiveCodeBench, OpenCompass, MT-bench or Every Eval Ever: JSON "
-    "or JSON lines",
-    recognises=lambda source: _format_of(source.json) is not None,
+    "or JSON lines, or a folder of them",
+    recognises=lambda source: source.path is not None and bool(_files(source)),
     read=_read_board,
     takes=frozenset({"metric", "where"}),
     units="items",
+)
+
+
+def _read_every_eval(source: Source, wanted: ReadRequest) -> ScoreTable:
+    """Read the results of one model, a score for each evaluation."""
+    content = source.content()
+    with told_by(source.place, "Every Eval Ever"):
+        model = str(content["model_info"]["id"])
+        rows = [
+            {
+                "algorithm": model,
+                "task": str(one["evaluation_name"]),
+                "score": one["score_details"]["score"],
+            }
+            for one in content["evaluation_results"]
+        ]
+        are_low = {
+            mapping_at(one, "metric_config").get("lower_is_better") is True
+            for one in content["evaluation_results"]
+        }
+    if len(are_low) > 1:
+        raise ScoreDataError(f"{source}: higher is better on some evaluations, worse on others")
+    return ScoreTable.from_records(
+        rows,
+        higher_is_better=are_low != {True},
+        provenance=(f"read from {source.place.name} (Every Eval Ever)",),
+    )
+
+
+EVERY_EVAL = Reader(
+    "every-eval",
+    "results of a model in the format of Every Eval Ever: JSON",
+    recognises=lambda source: (
+        isinstance(source.json, dict) and {"model_info", "evaluation_results"} <= source.json.keys()
+    ),
+    read=_read_every_eval,
 )
 
 _COLUMNS = ("model_a", "model_b", "winner")

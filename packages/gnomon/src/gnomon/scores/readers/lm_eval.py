@@ -150,7 +150,9 @@ def _groups(content: Mapping[str, Any], values: Mapping[str, str]) -> list[str]:
 def _recognises(source: Source) -> bool:
     if source.is_folder:
         return bool(_below(source.place))
-    return isinstance(source.json, dict) and "results" in source.json
+    if not isinstance(source.json, dict) or "results" not in source.json:
+        return False
+    return not (isinstance(source.json["results"], list) and source.json["results"])
 
 
 LM_EVAL = Reader(

@@ -59,6 +59,7 @@ BUILT_IN = (
     "gnomon.scores.readers.helm:HELM",
     "gnomon.scores.readers.boards:VOTES",
     "gnomon.scores.readers.boards:BOARD",
+    "gnomon.scores.readers.boards:EVERY_EVAL",
     "gnomon.scores.readers.tables:ITEM_FILE",
     "gnomon.scores.readers.lm_eval:LM_EVAL",
     "gnomon.scores.readers.tables:ARRAYS",

@@ -46,6 +46,7 @@ from gnomon.scores.tidy import (
     Origin,
     are_numbers,
     are_truths,
+    is_marked_low,
     missing_columns,
     renamed_columns,
     role_of,
@@ -183,18 +184,19 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
     if not {"algorithm", "task", "score"} <= set(rows.names):
         raise missing_columns(raw, origin, rows.names)
     roles = [x for x in ("algorithm", "task", "run", "step", "score") if x in rows]
-    usual = {role: next((x for x in raw.names if role_of(x) == role), None) for role in roles}
-    _say({x: y for x, y in usual.items() if y and x not in (*raw.names, *named)}, origin)
+    called = {role: origin.called[role] for role in roles if role in origin.called}
+    _say({x: y for x, y in called.items() if x not in (*raw.names, *named)}, origin)
     rows = tidy_rows(rows, origin, where, wanted.within_run)
     if not len(rows):
         raise origin.error("expected rows of scores, found none")
     about, rows = _about(rows, origin)
     better = wanted.higher_is_better
+    direction = "lower" if is_marked_low(called.get("score", "")) else "higher"
     table = ScoreTable(
         rows,
         about.get("metric", metric if is_column and metric else "score"),
         about.get("unit"),
-        about.get("direction", "higher") == "higher" if better is None else better,
+        about.get("direction", direction) == "higher" if better is None else better,
         origin.provenance(),
     )
     if origin.file and np.isnan(rows["score"]).all():

@@ -24,11 +24,19 @@ from gnomon.scores.readers.files import (
 from gnomon.scores.readers.registry import ColumnsAre, Reader, ReadRequest, Source
 from gnomon.scores.readers.tables import read_tidy
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import Origin, missing_columns, role_of, tidy_rows, usual_columns
+from gnomon.scores.tidy import (
+    HIGH_SIGNS,
+    LOW_SIGNS,
+    Origin,
+    is_marked_low,
+    missing_columns,
+    role_of,
+    tidy_rows,
+    usual_columns,
+)
 
 #: Headings of a column that names algorithms, tasks or items, beside the usual ones of tidy tables.
 ALGORITHMS = ("system", "name", "player", "approach")
-TASKS = ("dataset",)
 ITEMS = (
     "item", "item id", "question", "question id", "sample", "sample id", "example id", "instance",
     "instance id", "doc id",
@@ -45,8 +53,6 @@ NO_TASKS = (
     "hub", "likes", "downloads", "votes", "n votes", "num votes", "number of votes",
     "year", "date", "release year", "release date", "price", "cost", "co cost", "co2 cost",
 )  # fmt: skip
-#: Signs in a heading that low or high scores are good.
-_LOW, _HIGH = ("↓", "⬇", "lower is better", "lower better"), ("↑", "⬆", "higher is better")
 _SEED = re.compile(r"(?:seed|run)[\s_-]*\d+", re.IGNORECASE)
 #: A name that Markdown prints bold or slanted; A* is none.
 _EMPHASIZED = re.compile(r"^\s*(\*+)([^*]+)\1\s*$")
@@ -96,7 +102,7 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
             kept = [at for at, x in enumerate(raw.tolist(name)) if not _is_no_task(str(x or ""))]
             raw, origin = raw.take(kept), origin.of_rows(np.array(kept, np.int64))
     rows = melted(raw, keys, {x: {_ONE[what]: _without_sign(x)} for x in values}, origin)
-    marked = {x: any(sign in f"{x}\n{keys}".lower() for sign in _LOW) for x in values}
+    marked = {x: is_marked_low(f"{x} {' '.join(keys.values())}") for x in values}
     is_mixed = len({*marked.values()}) > 1
     if is_mixed:
         low = listed([x for x in values if marked[x]])
@@ -219,6 +225,7 @@ def _named_rows(raw: Rows, origin: Origin) -> tuple[str, list[str]]:
             f"({option(columns={'run': name})}) or algorithms "
             f"({option(columns={'algorithm': name})}); name one, and what columns are, as in "
             f"{reading(origin.file, columns={'step': name}, columns_are='algorithms')}"
+            + ("" if origin.file else "; arrays of runs on one task have the shape (runs, 1)")
         )
     if of_tasks:
         noun = "items" if _plain(name) in ITEMS else "tasks"
@@ -293,7 +300,7 @@ def _names_algorithms(heading: str) -> bool:
 
 
 def _names_tasks(heading: str) -> bool:
-    return _plain(heading) in TASKS + ITEMS or role_of(heading) == "task"
+    return _plain(heading) in ITEMS or role_of(heading) == "task"
 
 
 def _plain(heading: str) -> str:
@@ -304,8 +311,8 @@ def _plain(heading: str) -> str:
 
 def _without_sign(heading: str) -> str:
     """Return a heading without what marks a direction."""
-    for sign in (*_LOW, *_HIGH):
-        heading = re.sub(rf"\s*\(?{sign}\ufe0f?\)?", "", heading, flags=re.IGNORECASE)
+    for sign in map(re.escape, (*LOW_SIGNS, *HIGH_SIGNS)):
+        heading = re.sub(rf"\s*[($]*{sign}\ufe0f?[)$]*", "", heading, flags=re.IGNORECASE)
     return heading.strip()
 
 

@@ -1,23 +1,20 @@
 """The scores of a season from the database, and its standings, computed once for each version.
 
-A season of up to `_SMALL` entries is computed while the reader waits, about half a second for 200
-entries. A larger one is computed in another process, while pages show the previous standings with a
-note.
+Another process computes them, in half a second for 200 entries. A reader waits a little; if it
+takes longer, pages show the previous standings with a note.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from threading import Lock
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
+from gnomon_board.computation import Computation
 from gnomon_board.database import Database
 from gnomon_board.schema import (
     Account,
@@ -33,8 +30,8 @@ from gnomon_board.standings import Board, Contender, Score, Standings, standings
 #: States of submissions whose scores count.
 COUNTED = ("verified",)
 
-#: Largest number of entries for which a reader waits for the standings.
-_SMALL = 300
+#: Seconds that a reader waits for the standings.
+_PATIENCE_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -48,79 +45,55 @@ class Snapshot:
 class StandingsCache:
     """Cache of the standings of all seasons, in memory.
 
-    Up to ``small`` entries, a reader waits for the newest standings.
+    The reader who finds them old waits up to ``patience_s`` for the newest.
     """
 
-    def __init__(self, database: Database, *, small: int = _SMALL) -> None:
-        self._database, self._small, self._lock = database, small, Lock()
+    def __init__(self, database: Database, *, patience_s: float = _PATIENCE_S) -> None:
+        self._database, self._patience_s, self._lock = database, patience_s, Lock()
         #: The last standings of each season, with the digest of their scores.
         self._known: dict[int, tuple[Standings, int]] = {}
-        self._coming: dict[int, tuple[BaseProcess, Connection, int]] = {}
+        self._coming: dict[int, tuple[Computation[Standings], int]] = {}
 
     def get(self, season_id: int, version: int) -> Snapshot | None:
         """Return the current or previous standings of a season; None if none are ready."""
         known = self._known.get(season_id)
         if known is None or known[0].version < version:
             with self._lock:
-                self._collect(season_id)
-                known = self._known.get(season_id)
-                if known is None or known[0].version < version:
-                    self._renew(season_id)
-                    known = self._known.get(season_id)
+                self._renew(season_id, version)
+            known = self._known.get(season_id)
         return None if known is None else Snapshot(known[0], known[0].version >= version)
 
     def close(self) -> None:
         """Stop running computations."""
         with self._lock:
-            for process, connection, _ in self._coming.values():
-                process.terminate()
-                process.join()
-                connection.close()
+            for computation, _ in self._coming.values():
+                computation.stop()
             self._coming.clear()
 
-    def _renew(self, season_id: int) -> None:
-        """Compute now if that is quick; else start the computation in another process."""
-        if season_id in self._coming:
+    def _renew(self, season_id: int, version: int) -> None:
+        """Compute the standings of a version unless they are known or on the way."""
+        self._collect(season_id)
+        known = self._known.get(season_id)
+        if season_id in self._coming or (known is not None and known[0].version >= version):
             return
         with self._database.reading() as session:
             board = board_of(session, session.get_one(Season, season_id))
         contenders, scores = tuple(board.contenders), frozenset(board.scores)
         digest = hash((board.rules, board.owed, board.pooled, board.notes, contenders, scores))
-        known = self._known.get(season_id)
         if known is not None and known[1] == digest:
             # The scores are unchanged, for example after a registration without play.
             self._known[season_id] = replace(known[0], version=board.version), digest
-        elif len(contenders) <= self._small:
-            self._known[season_id] = standings_of(board), digest
         else:
-            # Spawned: a fork of a server with threads may hang. It ends with the server.
-            context = multiprocessing.get_context("spawn")
-            connection, far_end = context.Pipe(duplex=False)
-            process = context.Process(target=_compute, args=(board, far_end), daemon=True)
-            process.start()
-            far_end.close()
-            self._coming[season_id] = process, connection, digest
+            self._coming[season_id] = Computation(standings_of, board), digest
+            self._collect(season_id, self._patience_s)
 
-    def _collect(self, season_id: int) -> None:
-        """Take the result of the process, if there is one."""
-        if season_id not in self._coming:
-            return
-        process, connection, digest = self._coming[season_id]
-        if not connection.poll() and process.is_alive():
-            return
-        del self._coming[season_id]
-        # If the process died, there is no result, and the next reader starts it again.
-        if connection.poll():
-            with suppress(EOFError):
-                self._known[season_id] = connection.recv(), digest
-        connection.close()
-        process.join()
-
-
-def _compute(board: Board, connection: Connection) -> None:
-    """Compute standings in another process."""
-    connection.send(standings_of(board))
-    connection.close()
+    def _collect(self, season_id: int, most_s: float = 0.0) -> None:
+        """Take the standings that come within some seconds."""
+        computation, digest = self._coming.get(season_id, (None, 0))
+        if computation is not None and computation.is_over(most_s):
+            del self._coming[season_id]
+            with suppress(EOFError):  # the process died: the next reader starts another one
+                self._known[season_id] = computation.result(), digest
 
 
 def board_of(session: Session, season: Season) -> Board:

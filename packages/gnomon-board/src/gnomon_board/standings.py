@@ -33,7 +33,7 @@ from gnomon.results import noted
 if TYPE_CHECKING:
     from gnomon import ScoreTable
     from gnomon.ranking import Ranking
-    from gnomon.stats import Estimate
+    from gnomon.stats import Comparison, Estimate
 
 LEVEL = 0.95
 #: The only task of a pooled board.
@@ -298,6 +298,26 @@ def _better(ranking: Ranking, ranked: Sequence[Contender]) -> npt.NDArray[np.boo
     rivals = accounts[:, None] != accounts
     found: npt.NDArray[np.bool_] = rivals & wins & (p_value * begun[:, None] <= 1.0 - LEVEL)
     return found
+
+
+# -- two learners ----------------------------------------------------------------------------------
+
+#: Compared metrics: the first determines ranks, the others show the size of differences.
+_METRICS = ("probability_of_improvement", "iqm", "mean")
+
+
+def compared(board: Board) -> tuple[list[Comparison], list[Comparison], Sequence[str]]:
+    """Return the comparisons of two entries over all rules and rule by rule, with warnings."""
+    from gnomon import compare
+
+    table, (a, b) = score_table(board, board.contenders), (each.name for each in board.contenders)
+    with noted() as notes:
+        overall = list(compare(table, a, b, _METRICS, level=LEVEL, variances="own"))
+        rules: list[Comparison] = []
+        if len(table.tasks) > 1:
+            found = compare(table, a, b, "mean", per_task=True, level=LEVEL, variances="own")
+            rules = [one for one in found if one.task is not None]
+    return overall, rules, notes
 
 
 # -- selection of what a page shows ----------------------------------------------------------------

@@ -37,9 +37,12 @@ def wait_until(true: Callable[[], bool], most_s: float = 90.0) -> None:
 
 
 def workers_of(server: Server) -> list[int]:
-    """The processes that the server itself started."""
+    """The workers that the server itself started."""
     children = Path(f"/proc/{server.process.pid}/task").glob("*/children")
-    return [int(pid) for path in children for pid in path.read_text().split()]
+    pids = [int(pid) for path in children for pid in path.read_text().split()]
+    return [
+        pid for pid in pids if b"gnomon_board.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
 
 
 def states(database: Database) -> list[str]:

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from gnomon.files import csv_text
 from gnomon_board.errors import Conflict, Missing
-from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.schema import Entry, EntryAttempt, Season, SeasonRule, Submission, VerifiedTrial
 from gnomon_board.seasons import find_season, takes_entries
 from gnomon_board.settings import Settings
 from gnomon_board.standing_cache import COUNTED, board_of
@@ -323,22 +323,13 @@ def _tables(session: Session, season: Season) -> dict[str, str]:
         .order_by(Submission.id)
     )
     trials = session.execute(
-        select(VerifiedTrial, EntryAttempt.entry_id)
+        select(VerifiedTrial.submission_id, EntryAttempt.entry_id, SeasonRule.name)
+        .add_columns(VerifiedTrial.number, *(getattr(VerifiedTrial, name) for name in _TRIALS[4:]))
         .join(Submission, VerifiedTrial.submission_id == Submission.id)
         .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+        .join(SeasonRule, VerifiedTrial.rule_id == SeasonRule.id)
         .where(Submission.season_id == season.id)
-        .options(joinedload(VerifiedTrial.rule))
         .order_by(VerifiedTrial.id)
-    )
-    rows = (
-        {
-            "submission": trial.submission_id,
-            "entry": entry,
-            "rule": trial.rule.name,
-            "trial": trial.number,
-            **{name: getattr(trial, name) for name in _TRIALS[4:]},
-        }
-        for trial, entry in trials
     )
     records = [
         SubmissionRecord.of(x).model_dump(mode="json", exclude={"ahead"}) for x in submissions
@@ -347,7 +338,7 @@ def _tables(session: Session, season: Season) -> dict[str, str]:
         "season.json": _json(SeasonRecord.of(season).model_dump(mode="json")),
         "entries.json": _json([EntryRecord.of(x).model_dump(mode="json") for x in entries]),
         "submissions.json": _json(records),
-        "trials.csv": csv_text(rows, _TRIALS),
+        "trials.csv": csv_text((dict(zip(_TRIALS, row, strict=True)) for row in trials), _TRIALS),
     }
 
 

@@ -1,6 +1,7 @@
 """Figures of pages as SVG in the address of an image, and intervals in the column of a table.
 
-A figure is part of its page, and is cached with the page.
+A figure is part of its page, and is cached with the page. It is drawn in another process, which
+computes the medians beside it too.
 """
 
 from __future__ import annotations
@@ -8,51 +9,66 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from gnomon_board.standings import Number
+import numpy as np
+
+from gnomon_board.standings import LEVEL, Number
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
+    from matplotlib.axes import Axes
 
-    from gnomon.plot import Line
-
-#: Matplotlib's settings are global in the process.
-_DRAWING = Lock()
+#: Most curves in a figure, and learners with a box.
+_MOST_CURVES, _MOST_BOXES = 6, 20
 
 
 @dataclass(frozen=True, slots=True)
 class PageFigure:
-    """The address of an image, and what it shows in words."""
+    """The address of an image, what it shows in words, and how many series had no room."""
 
     address: str
     alt: str
+    n_left_out: int
 
 
-def curve_figure(curves: Sequence[Line], alt: str) -> PageFigure | None:
-    """Draw median curves of the errors so far; None if there are none."""
-    from gnomon.plot.style import drawing_of
+def learner_figure(
+    errors: Mapping[str, Sequence[float]], curves: Mapping[str, Sequence[Sequence[float]]]
+) -> tuple[list[Number], PageFigure | None]:
+    """Return the median errors on each rule, and median curves of those with the most errors."""
+    from gnomon.plot import Line
+    from gnomon.stats import median_curve
     from gohr.run_page import median_curves
 
-    return _figure(lambda: drawing_of(median_curves(curves)), alt) if curves else None
+    lines = []
+    for rule, of_rule in curves.items():
+        middle, low, high = median_curve(of_rule, level=LEVEL)
+        if np.isnan(low).any():
+            low = high = middle
+        lines.append(Line(rule, np.arange(1.0, 1 + middle.size), middle, low, high))
+    lines.sort(key=lambda line: -line.y[-1])
+    shown, alt = lines[:_MOST_CURVES], "Errors so far, episode by episode, on each rule"
+    figure = _figure(lambda: median_curves(shown), alt, len(lines) - len(shown)) if shown else None
+    return [Number.median(each) for each in errors.values()], figure
 
 
-def box_figure(runs: Mapping[str, Sequence[float]], alt: str) -> PageFigure | None:
-    """Draw the errors of each learner's trials as a box with dots; None if there are none."""
-    from gnomon.plot.style import drawing_of
+def rule_figure(
+    errors: Mapping[str, Sequence[float]],
+) -> tuple[list[Number], PageFigure | None]:
+    """Return the median errors of each learner, and a box with dots of the first ones."""
     from gohr.run_page import box_plots
 
-    return _figure(lambda: drawing_of(box_plots(runs)), alt) if runs else None
+    shown, alt = dict(list(errors.items())[:_MOST_BOXES]), "Errors of every trial of each learner"
+    figure = _figure(lambda: box_plots(shown), alt, len(errors) - len(shown)) if shown else None
+    return [Number.median(each) for each in errors.values()], figure
 
 
-def _figure(draw: Callable[[], Drawing], alt: str) -> PageFigure:
+def _figure(draw: Callable[[], Axes], alt: str, n_left_out: int) -> PageFigure:
     from gnomon.plot import Figure
+    from gnomon.plot.style import drawing_of
 
-    with _DRAWING:
-        svg = Figure("figure", "", "", alt, draw, ()).as_bytes("svg")
-    return PageFigure(f"data:image/svg+xml,{quote(svg)}", alt)
+    figure = Figure("figure", "", "", alt, lambda: drawing_of(draw()), ())
+    return PageFigure(f"data:image/svg+xml,{quote(figure.svg)}", alt, n_left_out)
 
 
 # -- intervals in a column -------------------------------------------------------------------------

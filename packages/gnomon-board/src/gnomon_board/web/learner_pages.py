@@ -5,37 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import quote
 
-import numpy as np
 from fastapi import APIRouter, Path, Query, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon.results import noted
-from gnomon.stats import median_curve
+from gnomon_board.computation import computed
 from gnomon_board.entries import find_entry
 from gnomon_board.errors import Missing
-from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.schema import Entry, EntryAttempt, Submission, VerifiedTrial
 from gnomon_board.seasons import find_rule, find_season
 from gnomon_board.standing_cache import COUNTED, board_of_some
-from gnomon_board.standings import LEVEL, PER_PAGE, Contender, Number, score_table
+from gnomon_board.standings import LEVEL, PER_PAGE, Contender, Number, compared
 from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
 from gnomon_board.web.api.records import EntryRecord, RuleRecord, SubmissionRecord
 from gnomon_board.web.board_pages import PageNumber
-from gnomon_board.web.figures import box_figure, curve_figure, intervals
+from gnomon_board.web.figures import intervals, learner_figure, rule_figure
 from gnomon_board.web.page_cache import CurrentBoard
 from gnomon_board.web.templating import PageLinks, rendered
 
-if TYPE_CHECKING:
-    from gnomon.plot import Line
-    from gnomon.stats import Comparison
-
 router = APIRouter(tags=["pages"])
-
-#: Most curves in a figure, and learners with a box.
-_MOST_CURVES, _MOST_BOXES = 6, 20
 
 
 @dataclass(frozen=True)
@@ -72,16 +63,23 @@ def learner(
             .order_by(EntryAttempt.number)
         )
         trials = _trials_by_rule(session, entry)
+        medians, figure = computed(
+            learner_figure,
+            {rule: [trial.tce for trial in own] for rule, own in trials.items()},
+            {
+                rule: whole
+                for rule, own in trials.items()
+                if (whole := [t.curve for t in own if len(t.curve) == season.episodes])
+            },
+        )
+        hidden = {rule.name for rule in season.rules if rule.visibility == "hidden"}
         rules = [
             RuleLine(
-                *(rule.name, rule.visibility == "hidden", len(trials[rule.name])),
-                Number.median([trial.tce for trial in trials[rule.name]]),
-                sum(trial.errors_to_learn is not None for trial in trials[rule.name]),
+                *(rule, rule in hidden, len(own), median),
+                sum(trial.errors_to_learn is not None for trial in own),
             )
-            for rule in season.rules
-            if trials[rule.name]
+            for (rule, own), median in zip(trials.items(), medians, strict=True)
         ]
-        curves = _curves(season, trials)
         return rendered(
             "board/learner.html",
             f"/entries/{entry_id}",
@@ -94,17 +92,14 @@ def learner(
             page=1 + contenders.index(own[0]) // PER_PAGE if own else 0,
             rival=others[0].entry_id if others else 0,
             drawn=intervals([line.median for line in rules]),
-            curves=curve_figure(
-                curves[:_MOST_CURVES], "Errors so far, episode by episode, on each rule"
-            ),
-            n_left_out=max(len(curves) - _MOST_CURVES, 0),
+            figure=figure,
         )
 
     return board.answer(request, season, make)
 
 
 def _trials_by_rule(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
-    """Return the counted trials of an entry on each rule of its season."""
+    """Return the counted trials of an entry on each rule that it played, in the season's order."""
     query = (
         select(VerifiedTrial)
         .join(Submission, VerifiedTrial.submission_id == Submission.id)
@@ -115,22 +110,7 @@ def _trials_by_rule(session: Session, entry: Entry) -> dict[str, list[VerifiedTr
     found: dict[str, list[VerifiedTrial]] = {rule.name: [] for rule in entry.season.rules}
     for trial in session.scalars(query):
         found[trial.rule.name].append(trial)
-    return found
-
-
-def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[Line]:
-    """Return the median curve of each rule with complete curves, the most errors first."""
-    from gnomon.plot import Line
-
-    found = []
-    for rule, of_rule in trials.items():
-        curves = [trial.curve for trial in of_rule if len(trial.curve) == season.episodes]
-        if curves:
-            middle, low, high = median_curve(curves, level=LEVEL)
-            if np.isnan(low).any():
-                low = high = middle
-            found.append(Line(rule, np.arange(1.0, 1 + middle.size), middle, low, high))
-    return sorted(found, key=lambda curve: -curve.y[-1])
+    return {rule: own for rule, own in found.items() if own}
 
 
 # -- rules -----------------------------------------------------------------------------------------
@@ -170,11 +150,9 @@ def rule(
         n_pages = max(1, -(-len(learners) // PER_PAGE))
         number = min(page, n_pages)
         # Intervals only for the learners of this page: for thousands they take seconds.
-        lines = [
-            LearnerLine(each, own, Number.median(own))
-            for each, own in learners[(number - 1) * PER_PAGE : number * PER_PAGE]
-        ]
-        boxes = {line.contender.name: line.errors for line in lines[:_MOST_BOXES]}
+        shown = learners[(number - 1) * PER_PAGE : number * PER_PAGE]
+        medians, figure = computed(rule_figure, {each.name: own for each, own in shown})
+        lines = [LearnerLine(*one, median) for one, median in zip(shown, medians, strict=True)]
         return rendered(
             "board/rule.html",
             path,
@@ -188,7 +166,7 @@ def rule(
             page=number,
             n_pages=n_pages,
             links=PageLinks(path, {"page": number}, {"page": 1}),
-            boxes=box_figure(boxes, "Errors of every trial of each learner"),
+            figure=figure,
             drawn=intervals([line.median for line in lines]),
         )
 
@@ -212,8 +190,6 @@ def _errors_by_entry(session: Session, rule_id: int) -> dict[int, list[float]]:
 
 # -- two learners ----------------------------------------------------------------------------------
 
-#: Compared metrics: the first determines ranks, the others show the size of differences.
-METRICS = ("probability_of_improvement", "iqm", "mean")
 EntryNumber = Annotated[int, Query(ge=1, le=2**31 - 1, description="The number of an entry.")]
 
 
@@ -229,7 +205,10 @@ def compare(
 
     def make() -> str:
         two = [Contender(each.id, each.name, each.account.name) for each in entries]
-        overall, rules, notes = _compared(session, season, two)
+        scores = board_of_some(session, season, two)
+        if {row.entry for row in scores.scores} < {each.entry_id for each in two}:
+            raise Missing("expected two learners with verified trials")
+        overall, rules, notes = computed(compared, scores)
         others = session.execute(
             select(Entry.id, Entry.name)
             .where(Entry.season_id == season.id, Entry.withdrawn_at.is_(None))
@@ -250,22 +229,3 @@ def compare(
         )
 
     return board.answer(request, season, make)
-
-
-def _compared(
-    session: Session, season: Season, two: Sequence[Contender]
-) -> tuple[list[Comparison], list[Comparison], Sequence[str]]:
-    """Return the comparisons of two entries over all rules and rule by rule, with warnings."""
-    import gnomon
-
-    board = board_of_some(session, season, two)
-    if {row.entry for row in board.scores} < {each.entry_id for each in two}:
-        raise Missing("expected two learners with verified trials")
-    table, (a, b) = score_table(board, two), (each.name for each in two)
-    with noted() as notes:
-        overall = list(gnomon.compare(table, a, b, METRICS, level=LEVEL, variances="own"))
-        rules: list[Comparison] = []
-        if len(table.tasks) > 1:
-            found = gnomon.compare(table, a, b, "mean", per_task=True, level=LEVEL, variances="own")
-            rules = [one for one in found if one.task is not None]
-    return overall, rules, notes

@@ -35,7 +35,7 @@ _LEAST_PACKED = 500
 #: Most seconds for which an answer is sent unasked: some pages depend on the clock, and on
 #: PostgreSQL the commits of other processes are not seen.
 _MOST_AGE_S = 2.0
-_MOST_BYTES = 48 << 20
+_MOST_BYTES = 16 << 20
 #: Where a request holds the answer kept for its address, and the state of the answer to keep.
 _KEPT, _STATE = "gnomon.kept", "gnomon.state"
 _OF_BODY = (b"content-length", b"content-encoding", b"content-type")

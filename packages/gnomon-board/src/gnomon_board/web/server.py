@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
@@ -40,13 +39,6 @@ _log = logging.getLogger("gnomon.server")
 _SWEEP_S = 5.0
 #: Age at which an unchanged upload belongs to a dead process.
 _STALE_S = 6 * 3600
-#: Modules that pages import when first rendered.
-_LATE = (
-    "gnomon.ranking.ranks",
-    "gnomon.stats.bootstrap",
-    "gnomon.stats.profiles",
-    "scipy.special",
-)
 #: Queue length of new connections, and the number accepted before the event loop serves open ones;
 #: otherwise thousands of connections a second from one client would block all others.
 _QUEUE, _ACCEPTED_AT_ONCE = 2048, 16
@@ -172,17 +164,18 @@ def serve(
 
 
 def warm_up(app: FastAPI) -> None:
-    """Build routes, compile templates and import modules that first pages would wait for.
+    """Build routes, compile templates and load libraries that first pages would wait for.
 
     It takes a second of processor time, which would block an event loop.
     """
+    from gnomon_board.computation import load_libraries
     from gnomon_board.web.templating import compile_templates
+
+    load_libraries()
 
     for route in app.routes:  # each is built when a path is first compared with it
         route.matches({"type": "http", "method": "GET", "path": "/-", "headers": []})
     compile_templates()
-    for name in _LATE:
-        import_module(name)
     with app.state.database.reading() as session:
         hidden = select(Season.id).where(Season.division == "hidden").limit(1)
         if session.scalar(select(Study.id).limit(1)) or session.scalar(hidden):

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import SupportsFloat, SupportsIndex
 
 #: As many characters of a message are shown: a name in it may fill a file.
 _LONGEST = 300
@@ -47,7 +48,7 @@ class UnknownNameError(GnomonError):
         *,
         base: str | os.PathLike[str] | None = None,
     ) -> None:
-        known = list(known)
+        known, name = list(known), str(name)
         same = [x for x in known if x.strip().casefold() == name.strip().casefold()]
         near = same or difflib.get_close_matches(name, known, n=3)
         if near:
@@ -107,6 +108,33 @@ def check_resamples(n_resamples: int) -> int:
     if n_resamples < LEAST_RESAMPLES:
         raise ValueError(f"expected at least {LEAST_RESAMPLES} resamples, found {n_resamples}")
     return n_resamples
+
+
+def check_level(level: float) -> None:
+    """Raise ValueError or TypeError unless a confidence level is between 0 and 1."""
+    check_type("level", level, SupportsFloat, "a number between 0 and 1")
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"expected a level between 0 and 1, found {level}")
+
+
+def check_count(argument: str, n: int, least: int = 1) -> None:
+    """Raise ValueError or TypeError unless an argument is a whole number, `least` or more."""
+    check_type(argument, n, SupportsIndex, "a whole number")
+    if n < least:
+        raise ValueError(f"{argument}: expected at least {least}, found {n}")
+
+
+def check_type(argument: str, value: object, kind: type | tuple[type, ...], expected: str) -> None:
+    """Raise TypeError unless an argument is of a kind; `expected` names it and how to get one.
+
+    Examples
+    --------
+    >>> check_type("text", 5, str, "the text of a rule")
+    Traceback (most recent call last):
+    TypeError: text: expected the text of a rule, found 5
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{argument}: expected {expected}, found {shortened(repr(value))}")
 
 
 class ScoreDataError(GnomonError):

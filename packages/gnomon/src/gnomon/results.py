@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
-from gnomon.errors import DegenerateScoresWarning, visible
+from gnomon.errors import DegenerateScoresWarning, shortened, visible
 from gnomon.tables import html_table, latex_table, text_table
 
 if TYPE_CHECKING:
@@ -243,7 +243,11 @@ def generator(rng: np.random.Generator | int | None = None) -> np.random.Generat
     """Return a generator as it is, or a new one of that seed; 0 if none is named."""
     import numpy as np
 
-    return np.random.default_rng(0 if rng is None else rng)
+    try:
+        return np.random.default_rng(0 if rng is None else rng)
+    except (TypeError, ValueError):
+        found = shortened(repr(rng))
+        raise TypeError(f"rng: expected a generator or a seed, 0 or more, found {found}") from None
 
 
 def made_by(rng: np.random.Generator | int | None, **settings: Any) -> dict[str, Any]:

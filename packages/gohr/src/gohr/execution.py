@@ -19,7 +19,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
 
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, check_count
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -188,8 +188,7 @@ def make_workers(
 
     Raises ValueError if there would be no worker.
     """
-    if n_workers < 1:
-        raise ValueError(f"expected at least 1 worker, found {n_workers}")
+    check_count("workers", n_workers)
     if n_workers == 1 and time_s is None:
         return Workers()
     return ProcessWorkers(n_workers, time_s, prepare=prepare, preload=preload)

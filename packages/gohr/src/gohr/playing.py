@@ -14,7 +14,7 @@ from typing import Any, Protocol, SupportsIndex, final
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import counted, shortened
+from gnomon.errors import check_count, counted, shortened
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.engine.compiler import CompiledRule
 from gohr.engine.program import ACTION
@@ -205,8 +205,7 @@ def play(
     >>> play(boards, InTurn(), gohr.load_rule("clockwise")).n_attempts  # nine pieces each
     array([9, 9, 9])
     """
-    if horizon < 1:
-        raise ValueError(f"horizon: expected at least 1, found {horizon}")
+    check_count("horizon", horizon)
     if not isinstance(boards, np.ndarray) or boards.ndim != 2 or boards.shape[1] < N_CELLS:
         found = f"shape {boards.shape}" if isinstance(boards, np.ndarray) else type(boards).__name__
         raise TypeError(

@@ -160,8 +160,11 @@ def test_wrong_baselines_are_refused(played, tmp_path):
     with pytest.raises(UnknownNameError, match="baseline"):
         gohr.ExperimentConfig("x", ["clockwise"], ["uniform"], baseline="nearby")
     config = gohr.ExperimentConfig("x", ["clockwise"], ["uniform"], trials=1, episodes=1)
+    alone = gohr.run(config, tmp_path)
     with pytest.raises(ConfigError, match="expected a baseline"):
-        elements(gohr.run(config, tmp_path))
+        elements(alone)
+    with pytest.raises(ConfigError, match="found the baseline alone"):
+        elements(alone, "clockwise")
 
 
 def test_the_baseline_is_kept_and_decides_no_attempt(played):

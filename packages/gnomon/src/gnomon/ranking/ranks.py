@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, check_word, counted, listed
+from gnomon.errors import ScoreDataError, check_level, check_word, counted, listed
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.checks import own_scales
@@ -249,8 +249,7 @@ def rank(
     (('dqn', 'tabular'), ('uniform',))
     """
     scores = table_of(scores)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"expected a level between 0 and 1, found {level}")
+    check_level(level)
     check_word("by", by, ("algorithm", "task"))
     check_word("resampling", resampling or "runs", ("runs", "runs_and_tasks"))
     scores = counted_as(scores, units, cluster)

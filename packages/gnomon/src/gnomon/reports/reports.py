@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import gnomon
-from gnomon.errors import check_resamples, check_word, listed
+from gnomon.errors import check_level, check_resamples, check_word, listed
 from gnomon.reports.page import try_place
 from gnomon.scores.reading import Scores
 
@@ -90,8 +90,7 @@ def report(
     ...     gn.report(table, folder, n_resamples=100).name
     'report.html'
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"expected a level between 0 and 1, found {level}")
+    check_level(level)
     check_resamples(n_resamples)
     if out is not None:
         try_place(out, also)  # before scores are read

@@ -23,7 +23,7 @@ from typing import Literal, Self, get_args
 
 import numpy as np
 
-from gnomon.errors import check_resamples, check_word
+from gnomon.errors import check_level, check_resamples, check_word
 from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key, quantiles, replicates
@@ -68,8 +68,7 @@ class Rule:
         variances: Variances = "moderated",
     ) -> Rule:
         """Return a rule, once its level and words are checked."""
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"expected a level between 0 and 1, found {level}")
+        check_level(level)
         check_resamples(n_resamples)
         check_word("method", method, get_args(Method))
         check_word("variances", variances, get_args(Variances))

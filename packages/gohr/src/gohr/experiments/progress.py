@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon import __version__
-from gnomon.errors import counted
+from gnomon.errors import check_type, counted
 from gnomon.results import FieldRecord, Results
 from gohr.errors import RunFolderError
 from gohr.experiments.store import FORMAT, RUN_FILE, DamagedRunError, RunStore, TrialRecord, is_held
@@ -32,6 +32,7 @@ def open_store(path: str | os.PathLike[str]) -> tuple[RunStore, dict[str, Any]]:
     RunFolderError
         If the folder is not that of a run, or is damaged, or of another format.
     """
+    check_type("run", path, (str, os.PathLike), "a run folder, or a Run as gohr.run returns it")
     path = Path(path)
     if not path.is_dir():
         instead = "found a file" if path.exists() else "found none"

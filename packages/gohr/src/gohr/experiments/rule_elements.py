@@ -11,12 +11,12 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import UnknownNameError, counted, joined
+from gnomon.errors import UnknownNameError, check_level, counted, joined
 from gnomon.results import FieldRecord, Results, generator, made_by
 from gnomon.stats import holm, mann_whitney
 from gnomon.tables import p_value
@@ -218,8 +218,7 @@ def elements(
     """
     from gohr.experiments.runs import Run
 
-    if not 0.0 < level < 1.0:
-        raise ConfigError(f"expected a level between 0 and 1, found {level}")
+    check_level(level)
     folder = run if isinstance(run, Run) else Run.open(run)
     episodes = run_episodes(folder)
     warn_of_stuck_rules(folder.config, episodes)
@@ -245,6 +244,8 @@ def elements_of(
         )
     if baseline not in names:
         raise UnknownNameError("baseline", baseline, names)
+    if names == [baseline]:
+        raise ConfigError(f"expected a rule to compare with {baseline!r}, found the baseline alone")
     if not any(baseline in rules for rules in played.values()):
         raise ConfigError(f"the run has no trial on the baseline {baseline!r}")
     draw = generator(rng)
@@ -378,10 +379,8 @@ def _element(own: _Medians, base: _Medians, level: float) -> Element:
     elif not reached[1]:
         ends = [(least, high) for least, (_, high) in zip((0.0, -math.inf), ends, strict=True)]
     bound = "" if all(reached) or not any(reached) else "at most" if reached[0] else "at least"
-    p = ease = math.nan
-    if own.trials.learned.any() or base.trials.learned.any():
-        scores = _gehan_scores(own.trials, base.trials)
-        p = mann_whitney(scores[:n], scores[n:], alternative="greater")[1]
+    p, ease = rank_test(own.trials, base.trials, alternative="greater"), math.nan
+    if not math.isnan(p):
         ease = 0.5 - float(_order(own.trials, base.trials).sum()) / (2.0 * n * m)
     (low, high), (difference_low, difference_high) = ends
     return Element(
@@ -407,10 +406,20 @@ def _order(a: Trials, b: Trials) -> npt.NDArray[np.int64]:
     return order
 
 
-def _gehan_scores(a: Trials, b: Trials) -> FloatArray:
-    """Return for each trial how many trials surely took fewer errors minus how many took more."""
+def rank_test(
+    a: Trials, b: Trials, *, alternative: Literal["two-sided", "greater"] = "two-sided"
+) -> float:
+    """Return the p-value of the Mann-Whitney test that errors on two rules are alike.
+
+    The ranks are Gehan's scores: for each trial, the number of trials that surely took fewer errors
+    minus the number that took more. NaN where no trial of either rule learned it.
+    """
+    if not (a.learned.any() or b.learned.any()):
+        return math.nan
     pooled = Trials(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
-    return np.asarray(_order(pooled, pooled).sum(axis=1), dtype=np.float64)
+    scores = _order(pooled, pooled).sum(axis=1).astype(np.float64)
+    n = len(a.errors)
+    return mann_whitney(scores[:n], scores[n:], alternative=alternative)[1]
 
 
 def bracketed(value: float, low: float, high: float, form: str, bound: str = "") -> str:

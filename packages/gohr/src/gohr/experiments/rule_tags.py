@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import UnknownNameError, joined
+from gnomon.errors import UnknownNameError, check_level, joined
 from gnomon.results import FieldRecord, Results
 from gnomon.stats import holm
 from gnomon.tables import p_value
-from gohr.errors import ConfigError
 from gohr.experiments.rule_elements import bracketed, trials_by_rule
 from gohr.experiments.scores import run_episodes, warn_of_stuck_rules
 from gohr.rules.catalogue import info_of, rule_info
@@ -129,7 +128,7 @@ def tag_effects(
 
     Raises
     ------
-    ConfigError
+    ValueError
         The level is not between 0 and 1.
     UnknownNameError
         No rule has the tag, or a task of the table is not a rule of the library.
@@ -155,8 +154,7 @@ def tag_effects(
     >>> memory.low < memory.ratio < memory.high
     True
     """
-    if not 0.0 < level < 1.0:
-        raise ConfigError(f"expected a level between 0 and 1, found {level}")
+    check_level(level)
     from gnomon import ScoreTable
     from gohr.experiments.runs import Run
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from concurrent import futures
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from types import NoneType
 
-from gnomon.errors import shortened
+from gnomon.errors import check_type
 from gohr.errors import ConfigError, StuckRuleWarning
 from gohr.execution import Workers, cluster_workers, make_workers
 from gohr.experiments.config import ExperimentConfig
@@ -85,11 +87,10 @@ def run(
     ...     status(run(config, out))[0].done
     2
     """
-    if not isinstance(config, ExperimentConfig):
-        raise TypeError(
-            "config: expected an ExperimentConfig, as ExperimentConfig.from_toml returns it; "
-            f"found {shortened(repr(config))}"
-        )
+    expected = "an ExperimentConfig, as ExperimentConfig.from_toml returns it"
+    check_type("config", config, ExperimentConfig, expected)
+    check_type("out", out, (str, os.PathLike), "the path of a folder")
+    check_type("executor", executor, (futures.Executor, NoneType), "a concurrent.futures.Executor")
     if config.recorded is not None:
         raise ConfigError(f"{config.name}: was played elsewhere and cannot be resumed here")
     if config.trial_timeout_s is not None and (scheduler or executor):

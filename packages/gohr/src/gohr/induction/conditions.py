@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import check_word
+from gnomon.errors import check_count, check_word
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
 from gohr.experiments.entries import RuleEntry
 from gohr.learners.fixed_players import note_failure
@@ -131,8 +131,7 @@ def evidence(
     >>> sorted(set(evidence(rule, "positive", 2).outcomes.tolist()))
     [0]
     """
-    if n_boards < 1:
-        raise ValueError(f"n_boards: expected at least 1, found {n_boards}")
+    check_count("n_boards", n_boards)
     if isinstance(source, TrialLog):
         replay_log(source, rule.rule_set, board_spec=board_spec)
         log = _first_boards(source, n_boards)
@@ -230,8 +229,7 @@ def _first_boards(log: TrialLog, n: int) -> TrialLog:
 
 def _first_attempts(log: TrialLog, n: int) -> TrialLog:
     """Return the first attempts of a trial; the last board may be cut, and is then in progress."""
-    if n < 1:
-        raise ValueError(f"max_attempts: expected at least 1, found {n}")
+    check_count("max_attempts", n)
     if n >= len(log.actions):
         return log
     ends = np.cumsum(log.n_attempts)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import check_count
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
 from gohr.playing import TrialLog, replay
 
@@ -72,8 +73,8 @@ def attempts_to_master(
     >>> attempts_to_master([0, 1, 1, 0], target=3, ratios=[4.0, 4.0, 4.0, 4.0], target_r=16)
     1.0
     """
-    if target is not None and target < 1:
-        raise ValueError(f"target: expected at least 1, found {target}")
+    if target is not None:
+        check_count("target", target)
     good = np.asarray(accepted, dtype=np.bool_)
     weights = np.ones(good.size) if ratios is None else np.asarray(ratios, dtype=np.float64)
     if weights.shape != good.shape:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, product
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon import estimate
+from gnomon import ScoreTable, compare, estimate
 from gnomon.errors import counted, joined
 from gnomon.plot import Line
-from gnomon.results import noted
-from gnomon.stats import Estimates, holm, mann_whitney, median_curve, median_interval
+from gnomon.results import noted, recorded
+from gnomon.stats import Comparison, Estimates, holm, median_curve, median_interval
 from gnomon.tables import number, p_value
 from gohr.experiments.config import ExperimentConfig
-from gohr.experiments.rule_elements import Elements, elements_of, trials_by_rule
+from gohr.experiments.rule_elements import Elements, Trials, elements_of, rank_test, trials_by_rule
 from gohr.experiments.rule_tags import TagEffects, tag_effects_of, tags_of_rules
 from gohr.experiments.runs import Run
 from gohr.experiments.scores import (
@@ -79,25 +79,6 @@ class Performance:
         return len(self.errors)
 
 
-@dataclass(frozen=True, slots=True)
-class Duel:
-    """Two learners on one rule, by a two-sided Mann-Whitney test."""
-
-    rule: str
-    a: str
-    b: str
-    #: Share of the pairs of trials in which `a` made fewer errors than `b`; ties count one half.
-    share: float
-    #: After Holm's correction over all comparisons of the report.
-    p_value: float
-
-    def winner(self, level: float) -> str | None:
-        """Return the learner that makes significantly fewer errors, or None if neither does."""
-        if not self.p_value <= 1.0 - level:
-            return None
-        return self.a if self.share > 0.5 else self.b
-
-
 @dataclass(frozen=True, eq=False)
 class Findings:
     """All numbers of a report, as :func:`findings_of` returns them."""
@@ -111,8 +92,8 @@ class Findings:
     orders: Mapping[str, tuple[str, ...]]
     #: Pairs of rules that differ significantly for each learner: two-sided, Holm's correction.
     separated: Mapping[str, frozenset[frozenset[str]]]
-    #: Learners on each rule that both played.
-    duels: tuple[Duel, ...]
+    #: Pairs of learners on each rule that both played: the probability that the first is better.
+    duels: Sequence[Comparison]
     #: Summaries of each learner over the rules that all learners played, if there are several.
     estimates: Estimates | None
     #: The error of each failed trial, on one line.
@@ -169,6 +150,12 @@ class Findings:
         errors = f"median {played[hardest].tce}"
         if len(order) == 1:
             return f"{learner} played {hardest} alone: {errors} errors."
+        if not any(x.n_learned for x in played.values()):
+            return (
+                f"{learner} made most errors on {hardest} (median {played[hardest].tce}) and "
+                f"fewest on {easiest} ({played[easiest].tce}), but no trial learned its rule: more "
+                "episodes may change the order."
+            )
         apart = self.separated[learner]
         tied = [name for name in order[1:] if frozenset((hardest, name)) not in apart]
         if len(tied) == len(order) - 1:
@@ -176,35 +163,33 @@ class Findings:
                 f"For {learner} no rule stands out: {hardest} ({errors} errors) is not "
                 f"significantly harder than {_some(tied)}."
             )
-        if not any(x.n_learned for x in played.values()):
-            return (
-                f"{learner} made most errors on {hardest} (median {played[hardest].tce}) and "
-                f"fewest on {easiest} ({played[easiest].tce}), but no trial learned its rule: more "
-                "episodes may change the order."
-            )
         text = f"For {learner} the hardest rule is {hardest} ({errors} errors)"
         text += f", though not significantly harder than {_some(tied)}" if tied else ""
         return f"{text}; the easiest is {easiest} ({played[easiest].tce})."
+
+    def winner(self, duel: Comparison) -> str | None:
+        """Return the learner that makes significantly fewer errors, or None if neither does."""
+        return duel.better if duel.p_adjusted <= 1.0 - self.level else None
 
     def comparison(self, a: str, b: str) -> str:
         """State which of two learners makes fewer errors, on which rules, with what certainty."""
         duels = [d for d in self.duels if (d.a, d.b) == (a, b)]
         if not duels:
             return f"{a} and {b} share no rule."
-        won = {who: [d for d in duels if d.winner(self.level) == who] for who in (a, b)}
+        won = {who: [d for d in duels if self.winner(d) == who] for who in (a, b)}
         better, other = (a, b) if len(won[a]) >= len(won[b]) else (b, a)
         if not won[better]:
-            where = duels[0].rule if len(duels) == 1 else f"any of {len(duels)} rules"
+            where = duels[0].task if len(duels) == 1 else f"any of {len(duels)} rules"
             return f"{a} and {b} do not differ significantly on {where}."
         where = _rules(won[better])
         if len(won[better]) == len(duels) > 1:
             where = f"all {len(duels)} rules"
-        largest = p_value(max(d.p_value for d in won[better]), "≤ ")
+        largest = p_value(max(d.p_adjusted for d in won[better]), "≤ ")
         each = " each" if len(won[better]) > 1 else ""
         text = f"{better} makes fewer errors than {other} on {where}"
         text += f" (p {largest}{each})"
         text += f", {other} fewer on {_rules(won[other])}" if won[other] else ""
-        undecided = [d for d in duels if d.winner(self.level) is None]
+        undecided = [d for d in duels if self.winner(d) is None]
         text += f"; undecided on {_rules(undecided)}" if undecided else ""
         return f"{text}."
 
@@ -242,9 +227,9 @@ def _some(names: Sequence[str]) -> str:
     return joined(names, "or") if len(names) <= _FEW else f"{len(names)} others"
 
 
-def _rules(duels: Sequence[Duel]) -> str:
+def _rules(duels: Sequence[Comparison]) -> str:
     """Return the rules of some duels: a few names, or the number of many."""
-    return joined([d.rule for d in duels]) if len(duels) <= _FEW else f"{len(duels)} rules"
+    return joined([str(d.task) for d in duels]) if len(duels) <= _FEW else f"{len(duels)} rules"
 
 
 def findings_of(
@@ -294,7 +279,9 @@ def findings_of(
             estimates = estimate(shared, ("mean", "median", "iqm"), level=level, rng=seed)
         played, own = trials_by_rule(episodes), run.config.baseline
         elements = None
-        if baseline is not None or any(own in rules for rules in played.values()):
+        if baseline is not None or (
+            len(run.config.rules) > 1 and any(own in rules for rules in played.values())
+        ):
             elements = elements_of(run.config, baseline, played, level=level, rng=seed)
     return Findings(
         run=run,
@@ -305,8 +292,8 @@ def findings_of(
             name: tuple(sorted(own, key=lambda rule: -performances[name, rule].tce.value))
             for name, own in ends.items()
         },
-        separated={name: _separated(own, level) for name, own in ends.items()},
-        duels=_duels(ends),
+        separated={name: _separated(own, level) for name, own in played.items()},
+        duels=_duels(table, ends),
         estimates=estimates,
         failed=tuple(
             f"trial {t.trial} of {t.learner} on {t.rule}: {t.error}"
@@ -349,21 +336,24 @@ def _performances(
     return made
 
 
-def _duels(ends: Mapping[str, Mapping[str, FloatArray]]) -> tuple[Duel, ...]:
-    """Return every pair of learners on every rule that both played."""
-    sides = [(rule, a, b) for a, b in combinations(ends, 2) for rule in ends[a] if rule in ends[b]]
-    tests = [mann_whitney(ends[a][rule], ends[b][rule]) for rule, a, b in sides]
-    adjusted = holm([p for _, p in tests])
-    return tuple(
-        Duel(rule, a, b, 1.0 - u / (ends[a][rule].size * ends[b][rule].size), float(p))
-        for (rule, a, b), (u, _), p in zip(sides, tests, adjusted, strict=True)
-    )
+def _duels(table: ScoreTable, ends: Mapping[str, Mapping[str, FloatArray]]) -> list[Comparison]:
+    """Return every pair of learners on every rule that both played, corrected for all of them."""
+    pairs = [(a, b) for a, b in combinations(ends, 2) if ends[a].keys() & ends[b].keys()]
+    with recorded(silently=True):  # about intervals, which are not shown
+        found = [
+            one
+            for pair in pairs
+            for one in compare(table, *pair, "probability_of_improvement", per_task=True)
+            if one.task is not None
+        ]
+    adjusted = holm([one.p_value for one in found])
+    return [replace(one, p_adjusted=float(p)) for one, p in zip(found, adjusted, strict=True)]
 
 
-def _separated(samples: Mapping[str, FloatArray], level: float) -> frozenset[frozenset[str]]:
-    """Return the pairs that differ significantly in the tests of the order of difficulty."""
-    pairs = [*combinations(samples, 2)]
-    p_values = holm([mann_whitney(samples[a], samples[b])[1] for a, b in pairs])
+def _separated(rules: Mapping[str, Trials], level: float) -> frozenset[frozenset[str]]:
+    """Return the pairs of rules that differ significantly in the tests of :func:`elements`."""
+    pairs = [*combinations(rules, 2)]
+    p_values = holm([rank_test(rules[a], rules[b]) for a, b in pairs])
     separated = zip(pairs, p_values, strict=True)
     return frozenset(frozenset(pair) for pair, p in separated if p <= 1.0 - level)
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from gnomon import __version__
-from gnomon.errors import counted, joined
+from gnomon.errors import check_level, counted, joined
 from gnomon.plot.style import default_settings
 from gnomon.reports import Answer, Report, Section, Table, try_place
+from gnomon.stats import Comparison
 from gnomon.tables import p_value, percent
 from gohr.experiments import Run
 from gohr.experiments.config import ExperimentConfig
@@ -27,7 +28,7 @@ from gohr.run_page.figures import (
     summary_figures,
     trial_figure,
 )
-from gohr.run_page.findings import Duel, Findings, findings_of
+from gohr.run_page.findings import Findings, findings_of
 
 
 def report(
@@ -86,8 +87,7 @@ def report(
     ...     page.name, "Which rule is hardest?" in page.read_text()
     ('report.html', True)
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"expected a level between 0 and 1, found {level}")
+    check_level(level)
     folder = run if isinstance(run, Run) else Run.open(Path(run))
     place = Path(out or folder.path / "report")
     try_place(place)
@@ -201,7 +201,8 @@ def _order_table(findings: Findings) -> Table:
         "Order of difficulty",
         ("learner", "from hardest to easiest"),
         tuple((learner, findings.order_of(learner)) for learner in findings.learners),
-        "> where the trials separate two neighbours, ≈ where they do not decide.",
+        "> where two neighbours differ significantly (Mann-Whitney test, Holm's correction), ≈ where "
+        "they do not, or no trial of either was learned.",
     )
 
 
@@ -234,7 +235,7 @@ def _median_cell(findings: Findings, learner: str, rule: str) -> str:
 
 def _learners(findings: Findings) -> Section:
     """Compare the learners, rule by rule and over all rules."""
-    rows = tuple(_duel_cells(d, findings.level) for d in findings.duels)
+    rows = tuple(_duel_cells(findings, d) for d in findings.duels)
     table = Table(
         "Learner against learner",
         ("rule", "between", "fewer errors", "pairs of trials won by it", "p (Holm)"),
@@ -249,16 +250,16 @@ def _learners(findings: Findings) -> Section:
     return Section("learners", "Which learner is better?", text, (table,), tuple(figures))
 
 
-def _duel_cells(duel: Duel, level: float) -> tuple[str, ...]:
+def _duel_cells(findings: Findings, duel: Comparison) -> tuple[str, ...]:
     """Return the row of a table for a comparison."""
-    share = max(duel.share, 1.0 - duel.share)
-    winner = duel.winner(level)
+    share = max(duel.value, 1.0 - duel.value)
+    winner = findings.winner(duel)
     return (
-        duel.rule,
+        str(duel.task),
         f"{duel.a} and {duel.b}",
         winner or "undecided",
         f"{100 * share:.0f}\xa0%" if winner else "",
-        p_value(duel.p_value),
+        p_value(duel.p_adjusted),
     )
 
 

@@ -141,7 +141,7 @@ def test_other_learners_change_nothing(tmp_path, serial):
 
 
 def test_nothing_is_written_for_a_wrong_number_of_workers(tmp_path):
-    with pytest.raises(ValueError, match="at least 1 worker"):
+    with pytest.raises(ValueError, match="workers: expected at least 1"):
         run(CONFIG, tmp_path / "run", workers=0)
     assert not (tmp_path / "run").exists()
 

@@ -192,9 +192,6 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write the report of a run: a page, figures and their numbers."""
-    for kind in also or ():
-        if kind not in ("png", "pdf"):
-            raise typer.BadParameter(f"expected png or pdf, found {kind!r}", param_hint="--also")
     from gohr.run_page import report as write
 
     with answering("report", as_json=as_json) as answer:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -25,10 +26,10 @@ from pydantic import (
     field_validator,
 )
 
-from gnomon.errors import GnomonError, UnknownNameError, shortened
-from gnomon.files import parse_toml, read_text
+from gnomon.errors import UnknownNameError, check_type, shortened
+from gnomon.files import read_toml
 from gohr.board import DEFAULT_SPEC, N_CELLS, BoardSpec
-from gohr.errors import ConfigError, RuleSyntaxError
+from gohr.errors import ConfigError
 from gohr.experiments.entries import LearnerEntry, Name, RuleEntry, content_hash, learner_fields_of
 from gohr.experiments.suites import available_suites, load_suite, named_variants
 from gohr.rules.catalogue import available_rules
@@ -195,6 +196,7 @@ class ExperimentConfig(BaseModel):
         GnomonError
             A field is invalid.
         """
+        check_type("values", values, Mapping, "a mapping with the fields of an experiment")
         config = cls.__new__(cls)
         if not trusted:
             values = dict(values) | {"learners": ["uniform"]}
@@ -232,15 +234,11 @@ class ExperimentConfig(BaseModel):
         GnomonError
             One line that begins with the name of the file.
         """
-        path = Path(path)
-        text = read_text(path, noun="config", error=ConfigError)
-        try:
-            values = parse_toml(text) | dict(changes)
-            return cls.from_record(values, base=path.parent, trusted=trusted)
-        except RuleSyntaxError:
-            raise  # It names the rule's own file.
-        except GnomonError as error:
-            raise ConfigError(f"{path}: {error}") from None
+        check_type("path", path, (str, os.PathLike), "the path of a TOML file")
+        how: dict[str, Any] = {"base": Path(path).parent, "trusted": trusted}
+        return read_toml(
+            path, lambda values: cls.from_record(values | dict(changes), **how), error=ConfigError
+        )
 
     def to_record(self) -> dict[str, Any]:
         """Return the experiment as JSON can hold it, with the full texts of its rules."""

@@ -19,6 +19,12 @@ from gohr.errors import RunFolderError
 from gohr.experiments.store import FORMAT, RUN_FILE, DamagedRunError, RunStore, TrialRecord, is_held
 
 
+def path_of(run: str | os.PathLike[str]) -> Path:
+    """Return the path of a run; TypeError if it is none."""
+    check_type("run", run, (str, os.PathLike), "a run folder, or a Run as gohr.run returns it")
+    return Path(run)
+
+
 def is_run_folder(path: str | os.PathLike[str]) -> bool:
     """Return whether a run is in a folder."""
     return (Path(path) / RUN_FILE).exists()
@@ -32,8 +38,7 @@ def open_store(path: str | os.PathLike[str]) -> tuple[RunStore, dict[str, Any]]:
     RunFolderError
         If the folder is not that of a run, or is damaged, or of another format.
     """
-    check_type("run", path, (str, os.PathLike), "a run folder, or a Run as gohr.run returns it")
-    path = Path(path)
+    path = path_of(path)
     if not path.is_dir():
         instead = "found a file" if path.exists() else "found none"
         raise RunFolderError(f"{path}: expected a run folder, {instead}")

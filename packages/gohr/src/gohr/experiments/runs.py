@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnomon import __version__
-from gnomon.errors import GnomonError, UnknownNameError, counted
+from gnomon.errors import GnomonError, UnknownNameError, check_type, counted
 from gohr.errors import DamagedRunWarning, RunFolderError
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.progress import Grid, is_run_folder, open_store
@@ -82,6 +82,7 @@ class Run:
         RunFolderError
             If anything is in the folder already.
         """
+        check_type("config", config, ExperimentConfig, "an ExperimentConfig")
         path = Path(path)
         _check_free(path)
         is_new = not path.exists()

@@ -24,6 +24,7 @@ from gohr.experiments.attempts import read_log
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.entries import LearnerEntry
 from gohr.experiments.metrics import episode_bytes
+from gohr.experiments.progress import path_of
 from gohr.experiments.runs import Run
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import Trial
@@ -269,7 +270,7 @@ def verify(
     ...     verify(run(config, out)).ok
     True
     """
-    path = Path(run)
+    path = path_of(run)
     if assignment is not None and not isinstance(assignment, ExperimentConfig):
         assignment = ExperimentConfig.from_toml(Path(assignment), trusted=False)
     if path.is_file():

@@ -27,7 +27,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
-from gnomon.errors import GnomonError, UnknownNameError, visible
+from gnomon.errors import GnomonError, UnknownNameError, check_type, visible
 from gnomon.results import Results, Row, generator
 from gohr.errors import ConfigError
 
@@ -423,6 +423,10 @@ def make_learner(
     Traceback (most recent call last):
     gohr.errors.ConfigError: learner 'linear_dqn': unknown field 'gama'; did you mean 'gamma'?
     """
+    from gohr.board import BoardSpec
+
+    check_type("kind", kind, (str, type), "the name of a kind of learner, or a class")
+    check_type("board_spec", board_spec, BoardSpec, "a BoardSpec")
     kind = kind if isinstance(kind, str) else kind_of(kind)
     fields = _fields_of(kind)
     try:

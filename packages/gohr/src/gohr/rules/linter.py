@@ -35,6 +35,7 @@ from gohr.rules.syntax import (
     RuleSet,
     Span,
     Text,
+    check_rule,
 )
 from gohr.rules.variables import (
     FIELDS,
@@ -155,6 +156,7 @@ def lint(
         except RuleSyntaxError as error:
             where = error.line, error.column
             return (Finding(*where, "error", error.message, error.remedy or ""),)
+    check_rule(rule_set)
     if isinstance(rule, str):
         findings += [*_negative_counts(rule_set, rule), *_misspelt_tags(rule)]
     findings += [*_order_findings(rule_set), *_line_findings(rule_set)]

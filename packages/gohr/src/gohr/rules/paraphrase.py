@@ -19,6 +19,7 @@ from gohr.rules.syntax import (
     RuleLine,
     RuleSet,
     Text,
+    check_rule,
 )
 from gohr.rules.variables import is_literal, literals_of
 
@@ -104,6 +105,7 @@ def explain(rule_set: RuleSet) -> str:
     >>> print(explain(parse("(*,star,[red,blue],T,Nearby)")))
     A red or blue star in the highest row that has a piece may go to the nearest bucket.
     """
+    check_rule(rule_set)
     parts = [_order(order) for order in rule_set.orders]
     several = len(rule_set.lines) > 1
     for number, line in enumerate(rule_set.lines, start=1):

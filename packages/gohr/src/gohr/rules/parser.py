@@ -24,6 +24,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NoReturn, TypeVar, cast
 
+from gnomon.errors import check_type
 from gohr.errors import RuleSyntaxError
 from gohr.rules.fields import Argument, FieldError, build_atom, order_ranks
 from gohr.rules.lexer import Token, tokenize
@@ -96,6 +97,7 @@ def parse(text: str) -> RuleSet:
     (1, *, *, *, [0,1,2,3])
     (*, *, *, *, p+1)
     """
+    check_type("text", text, str, "the text of a rule")
     description: list[str] = []
     orders: list[Order] = []
     lines: list[RuleLine] = []

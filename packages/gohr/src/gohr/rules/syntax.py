@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from gnomon.errors import check_type
+
 #: The default palettes, in the order in which the reference's random generator numbers them.
 SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
 COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
@@ -290,3 +292,8 @@ class RuleSet:
     def __str__(self) -> str:
         comments = [f"# {c}".rstrip() for c in self.description]
         return "\n".join([*comments, *map(str, self.orders), *map(str, self.lines)]) + "\n"
+
+
+def check_rule(rule: object) -> None:
+    """Raise TypeError unless an argument is the tree of a rule."""
+    check_type("rule", rule, RuleSet, "a rule, as gohr.parse and gohr.load_rule return it")

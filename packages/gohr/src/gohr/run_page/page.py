@@ -6,11 +6,12 @@ import os
 from collections.abc import Sequence
 from itertools import combinations, zip_longest
 from pathlib import Path
+from types import NoneType
 
 import numpy as np
 
 from gnomon import __version__
-from gnomon.errors import check_level, counted, joined
+from gnomon.errors import check_count, check_level, check_type, check_word, counted, joined
 from gnomon.plot.style import default_settings
 from gnomon.reports import Answer, Report, Section, Table, try_place
 from gnomon.stats import Comparison
@@ -88,7 +89,11 @@ def report(
     ('report.html', True)
     """
     check_level(level)
-    folder = run if isinstance(run, Run) else Run.open(Path(run))
+    check_count("seed", seed, 0)
+    check_type("out", out, (str, os.PathLike, NoneType), "the path of a folder or a page")
+    for kind in also:
+        check_word("also", kind, ("png", "pdf"))
+    folder = run if isinstance(run, Run) else Run.open(run)
     place = Path(out or folder.path / "report")
     try_place(place)
     findings = findings_of(folder, seed=seed, level=level, baseline=baseline)
@@ -201,8 +206,8 @@ def _order_table(findings: Findings) -> Table:
         "Order of difficulty",
         ("learner", "from hardest to easiest"),
         tuple((learner, findings.order_of(learner)) for learner in findings.learners),
-        "> where two neighbours differ significantly (Mann-Whitney test, Holm's correction), ≈ where "
-        "they do not, or no trial of either was learned.",
+        "> where two neighbours differ significantly (Mann-Whitney test, Holm's correction); ≈ "
+        "where they do not, or no trial of either was learned.",
     )
 
 

@@ -230,7 +230,7 @@ def test_a_rule_that_does_not_parse_names_its_own_file(folder):
 
 
 def test_a_file_that_is_not_there(folder):
-    with pytest.raises(ConfigError, match=r"none.toml: cannot read this config: No such file"):
+    with pytest.raises(ConfigError, match=r"none.toml: cannot read this file: No such file"):
         ExperimentConfig.from_toml(folder / "none.toml")
     with pytest.raises(
         UnknownNameError, match=r"^unknown experiment or file 'dmo'; did you mean 'demo'\?$"

@@ -51,7 +51,7 @@ def measure() -> Iterator[Measurement]:
             start = time.perf_counter()
             summary = play_remotely(plan, Client(url, token))
             seconds = time.perf_counter() - start
-            rate = summary.n_attempts / seconds
+            rate = summary["n_attempts"] / seconds
             yield Measurement(
                 f"{trials} at a time",
                 seconds / trials,

@@ -15,7 +15,6 @@ from app_client import AppClient
 from gnomon import __version__
 from gnomon_board import Settings, create_app
 from gnomon_board.database import Database
-from gnomon_board.jobs import claim, give_back
 from gnomon_board.schema import Job, now
 from remote_play import begin, hidden_season, move
 from serving import serving
@@ -31,32 +30,36 @@ def test_a_server_that_is_well(client):
     assert answer.json() == {"gnomon": __version__, "faults": [], "queued": 0, "running": 0}
 
 
+def set_job(database, **values):
+    """Change the only job, as a worker does."""
+    with database.writing() as session:
+        job = session.get_one(Job, 1)
+        for name, value in values.items():
+            setattr(job, name, value)
+
+
 def test_a_worker_that_is_stuck(client, database, settings, season, token, tmp_path):
     register(client, token, "Uniform")
     send(client, token, 1, play_entry(client, 1, tmp_path))
     assert client.get("/healthz").status_code == 200
     long_ago = now() - datetime.timedelta(seconds=settings.verify_timeout_s + settings.lease_s + 1)
-    with database.writing() as session:
-        job = session.get_one(Job, 1)
-        job.created_at = long_ago
+    set_job(database, created_at=long_ago)
     answer = client.get("/healthz")
     assert answer.status_code == 503
     [fault] = answer.json()["faults"]
     assert (
         fault == f"no worker has taken the job that has waited since {long_ago:%Y-%m-%d %H:%M} UTC"
     )
-    held = claim(database, "worker", lease_s=9)
+    set_job(database, state="running", heartbeat_at=now())
     assert client.get("/healthz").status_code == 200  # somebody does it
-    give_back(database, held, "it took too long", most=3)
+    set_job(database, state="queued")
     # The worker is between two jobs of a long queue.
     assert client.get("/healthz").json()["faults"] == []
-    with database.writing() as session:
-        session.get_one(Job, 1).heartbeat_at = long_ago
+    set_job(database, heartbeat_at=long_ago)
     assert client.get("/healthz").status_code == 503
-    assert claim(database, "worker", lease_s=9) is not None
+    set_job(database, state="running", heartbeat_at=now())
     assert client.get("/healthz").status_code == 200
-    with database.writing() as session:  # it holds the only job there is, and hangs
-        session.get_one(Job, 1).heartbeat_at = long_ago
+    set_job(database, heartbeat_at=long_ago)  # it holds the only job there is, and hangs
     assert client.get("/healthz").status_code == 503
 
 

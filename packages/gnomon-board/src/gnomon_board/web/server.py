@@ -168,7 +168,7 @@ def warm_up(app: FastAPI) -> None:
 
     It takes a second of processor time, which would block an event loop.
     """
-    from gnomon_board.computation import load_libraries
+    from gnomon_board.computation import computed, load_libraries
     from gnomon_board.web.templating import compile_templates
 
     load_libraries()
@@ -180,6 +180,7 @@ def warm_up(app: FastAPI) -> None:
         hidden = select(Season.id).where(Season.division == "hidden").limit(1)
         if session.scalar(select(Study.id).limit(1)) or session.scalar(hidden):
             load_kernels()  # a hundred mebibytes, which other servers do without
+    computed(int)  # wait for the libraries
     # These objects are permanent, and a garbage collection of them would block all for 0.1 s.
     gc.collect()
     gc.freeze()

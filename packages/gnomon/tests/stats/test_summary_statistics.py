@@ -52,6 +52,8 @@ def test_a_file_of_summaries_is_estimated_and_what_needs_runs_is_refused(tmp_pat
     assert compare(path, metrics="mean")[0].value == -3.0
     with pytest.raises(ScoreDataError, match="iqm: expected a metric that means and standard"):
         estimate(path, "iqm")
+    with pytest.raises(ScoreDataError, match=r"deviations decide \(mean\)"):
+        estimate(path, "median", per_task=True)
     with pytest.raises(ScoreDataError, match="paired=True needs runs, and these are summaries"):
         compare(path, paired=True)
     with pytest.raises(ScoreDataError, match="found means and standard deviations; estimate and"):
@@ -92,6 +94,11 @@ def test_scores_with_standard_errors_are_summaries(tmp_path, heading):
     assert [found.low, found.high] == pytest.approx(
         [-0.2 - 1.96 * error, -0.2 + 1.96 * error], 2e-2
     )
+    for metrics in (None, "mean"):
+        found = estimate(path, metrics, per_task=True)
+        assert [(one.algorithm, one.task) for one in found[:2]] == [("m1", "t1"), ("m2", "t1")]
+        half = stats.t.ppf(0.975, 3999) * 0.03
+        assert [found[2].low, found[2].high] == pytest.approx([0.6 - half, 0.6 + half], rel=1e-3)
 
 
 @pytest.mark.parametrize("heading", ["score,stderr", "accuracy,stderr"])

@@ -158,6 +158,7 @@ def scores_or_summaries(
     scores: ScoreOptions,
     metrics: Sequence[str] | None,
     needs_runs: Mapping[str, object],
+    per_task: bool = False,
 ) -> tuple[ScoreTable, Any]:
     """Return scores and metrics: as they are, or stand-in runs for summaries.
 
@@ -170,6 +171,7 @@ def scores_or_summaries(
         summaries_of(source, scores) or scores.of_runs(source),
         metrics,
         {**needs_runs, "normalize": is_min_max and "min-max"},
+        per_task=per_task,
         higher_is_better=not scores.lower_is_better,
     )
     return scores.normalized(table), wanted

@@ -69,11 +69,10 @@ def estimate(
     reads = (*source, scores.normalize)
     with answering("estimate", as_json=as_json, reads=reads, **vars(showing)) as answer:
         runs_only = {
-            "per_task": per_task,
             "resampling": resampling != "runs" and resampling,
             "method": method != "auto" and method,
         }
-        table, wanted = scores_or_summaries(source, scores, metric, runs_only)
+        table, wanted = scores_or_summaries(source, scores, metric, runs_only, per_task)
         options = draws.arguments() | {"method": method}
         options |= {"per_task": per_task, "resampling": resampling, "variances": variances}
         found = stats.estimate(table, wanted, by=by, **options)

@@ -268,11 +268,10 @@ def estimate(
     how: dict[str, Any] = {"method": method, "n_resamples": n_resamples, "variances": variances}
     rule = Rule.of(generator(rng), level=level, **how)
     needs_runs = {
-        "per_task": per_task,
         "resampling": resampling != "runs" and resampling,
         "method": method != "auto" and method,
     }
-    table, metrics = scores_or_stand_ins(scores, metrics, needs_runs)
+    table, metrics = scores_or_stand_ins(scores, metrics, needs_runs, per_task=per_task)
     scores = counted_as(table, units, cluster)
     if scores.units == "items":
         unlike = {"resampling": resampling != "runs", "variances": variances != "moderated"}

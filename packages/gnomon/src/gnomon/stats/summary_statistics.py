@@ -73,19 +73,21 @@ def scores_or_stand_ins(
     metrics: Metrics | None,
     needs_runs: Mapping[str, object],
     *,
+    per_task: bool = False,
     higher_is_better: bool = True,
 ) -> tuple[ScoreTable, Metrics | None]:
     """Return scores and metrics as they are; of summaries, stand-in runs and what these decide.
 
     Summaries are a :class:`~gnomon.scores.SummaryTable`, a file of means and standard deviations,
-    or raw single scores with standard errors. `needs_runs` maps arguments that they do not allow to
-    their values.
+    or raw single scores with standard errors. They decide the mean of a task, and of several tasks
+    the median of means too. `needs_runs` maps arguments that they do not allow to their values.
     """
     if not isinstance(scores, SummaryTable) and holds_summaries(scores):
         scores = read_summaries(scores)
     is_set = [option(**{name: value}) for name, value in needs_runs.items() if value]
-    names = [metrics] if isinstance(metrics, str | Metric) else list(metrics or SUMMARY_METRICS)
-    other = next((name for name in names if name not in SUMMARY_METRICS), None)
+    known = SUMMARY_METRICS[:1] if per_task else SUMMARY_METRICS
+    names = [metrics] if isinstance(metrics, str | Metric) else list(metrics or known)
+    other = next((name for name in names if name not in known), None)
     if isinstance(scores, SummaryTable):
         if is_set:
             remedy = ""
@@ -96,7 +98,7 @@ def scores_or_stand_ins(
         if other is not None:
             raise ScoreDataError(
                 f"{getattr(other, 'name', other)}: expected a metric that means and standard "
-                f"deviations decide ({', '.join(SUMMARY_METRICS)}); this one needs the runs"
+                f"deviations decide ({', '.join(known)}); this one needs the runs"
             )
         return stand_in_runs(scores, higher_is_better=higher_is_better), names
     table = table_of(scores)

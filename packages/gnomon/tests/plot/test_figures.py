@@ -128,7 +128,9 @@ def test_metrics_of_curves_stand_side_by_side_with_one_legend():
     left, right = figure.drawing.axes
     assert left.get_ylabel() == "score (better →)"
     assert left.get_legend() is None
-    assert right.get_legend() is not None
+    assert right.get_legend() is None
+    (beside,) = figure.drawing.legends
+    assert [text.get_text() for text in beside.get_texts()] == ["b", "a"]
     np.testing.assert_array_equal(left.lines[0].get_ydata(), found.where(metric="median")[0].value)
     assert len(figure.rows) == 12
 

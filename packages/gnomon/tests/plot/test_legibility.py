@@ -62,9 +62,11 @@ def assert_legible(drawing, what):
     named = [ax.xaxis.label for ax in drawing.axes if ax.get_xlabel()]
     scales = [label.get_window_extent() for label in named]
     assert not any(a.overlaps(b) for a, b in combinations(scales, 2)), (what, named[0].get_text())
+    heads = {ax.get_title("left") for ax in drawing.axes} - {""}
+    boxes = [t.get_window_extent() for t in texts(drawing) if t.get_text() in heads]
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2)), (what, heads)
     for ax in drawing.axes:
-        legend = ax.get_legend()
-        if legend is not None:
+        for legend in (*filter(None, [ax.get_legend()]), *drawing.legends):
             box = legend.get_window_extent()
             assert box.x0 >= ax.get_window_extent().x1 or box.y1 <= ax.get_window_extent().y0, what
         labels = [t for t in ax.get_xticklabels() if t.get_text() and not t.get_rotation()]
@@ -99,6 +101,24 @@ def test_a_long_name_of_the_scale_stays_below_its_panel():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert_legible(FIGURES["estimate"](scores).figure().drawing, "estimate")
+
+
+@pytest.mark.parametrize(("n_algorithms", "n_tasks"), [(20, 5), (20, 2)])
+def test_curves_of_long_names_on_many_tasks_are_legible(n_algorithms, n_tasks):
+    draws = np.random.default_rng(0)
+    long = "soft actor-critic with prioritised replay, layer norm and returns of n steps"
+    names = [f"{i:02d} {long}" for i in range(n_algorithms)]
+    whole = gn.curves({name: draws.normal(0.0, 1.0, (2, 3, 6)) for name in names}, "mean")
+    tasks = [f"environments-of-a-long-suite/level-{t}-v5 (sticky actions)" for t in range(n_tasks)]
+    each = (replace(curve, task=task) for task in tasks for curve in whole)
+    found = type(whole)(tuple(each), whole.settings)
+    figure = found.figure()
+    assert figure.wide
+    assert_legible(figure.drawing, n_algorithms)
+    heads = [ax.get_title("left") for ax in figure.drawing.axes]
+    assert all(f"level-{t}-v5" in head for t, head in enumerate(heads))
+    shown = [text.get_text() for text in figure.drawing.legends[0].get_texts()]
+    assert len({*shown}) == n_algorithms
 
 
 @pytest.mark.full

@@ -12,7 +12,14 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from gnomon.plot.figure import Figure, Panel, drawn, frame
-from gnomon.plot.labels import better_end, in_lines, metric_name, name_rows, write_in_row
+from gnomon.plot.labels import (
+    all_in_lines,
+    better_end,
+    in_lines,
+    metric_name,
+    name_rows,
+    write_in_row,
+)
 from gnomon.plot.maps import improvement_figure, task_map_figure
 from gnomon.plot.style import (
     FULL_WIDTH,
@@ -173,7 +180,7 @@ def draw_bars(ax: Axes, bars: Sequence[Bar]) -> None:
     [0.04, -0.01]
     """
     dress(ax, grid="x")
-    name_rows(ax, [in_lines(bar.label, 30, 2) for bar in bars])
+    name_rows(ax, all_in_lines([bar.label for bar in bars], 30, 2))
     ax.axvline(0.0, color=MUTED, linewidth=1.2)
     for row, bar in enumerate(bars):
         if not math.isfinite(bar.value):
@@ -206,10 +213,11 @@ def estimate_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axe
     styles = {name: series_style(i) for i, name in enumerate(names)}
     columns = len(metrics) if len(metrics) > 1 else min(len(tasks), 3)
     height = 0.95 + (TALL_ROW if max(map(len, rows)) <= 50 else TALL_ROW + 0.14) * len(rows)
+    heads = all_in_lines([str(task) for task, _ in keys], 72 // columns, 2)
     panels = []
     for i, (task, metric) in enumerate(keys):
         own = {e.algorithm: e for e in found if (e.task, e.metric) == (task, metric)}
-        titles = [in_lines(str(task), 100 // columns, 1)] if len(tasks) > 1 else []
+        titles = [heads[i]] if len(tasks) > 1 else []
         titles += [metric_name(metric)] if len(metrics) > 1 or not titles else []
         scale = found.settings.get("scale", "") if i >= len(keys) - columns else ""
         if scale and len(tasks) > 1 and len(metrics) == 1:
@@ -241,10 +249,10 @@ def _draw_estimates(
     ax: Axes,
 ) -> None:
     dots = []
-    for name in rows:
+    for name, shown in zip(rows, all_in_lines(rows), strict=True):
         value, low, high = (getattr(own.get(name), x, math.nan) for x in ("value", "low", "high"))
         above = short_number(value) if math.isfinite(value) else ""
-        dots.append(Dot(in_lines(name), value, low, high, styles[name], above=above))
+        dots.append(Dot(shown, value, low, high, styles[name], above=above))
     draw_dots(ax, dots, top=0.7)
     ax.set_xlabel(xlabel)
 

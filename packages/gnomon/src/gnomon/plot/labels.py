@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 
 from gnomon.errors import shortened
-from gnomon.plot.style import INK, MUTED, SIZE
+from gnomon.plot.style import INK, MUTED, SIZE, drawing_of
 
 #: A longer name, in letters, is cut where it would take the room of a drawing.
 LONGEST = 44
+#: Letters of a common beginning that names keep if it is cut off.
+KEPT = 8
 #: Names of metrics for readers.
 METRIC_NAMES: Mapping[str, str] = {
     "median": "median of task means",
@@ -26,10 +29,11 @@ def metric_name(metric: str) -> str:
     return METRIC_NAMES.get(metric, metric)
 
 
-def name_series(ax: Axes, order: Sequence[str] | None = None) -> None:
+def name_series(ax: Axes, order: Sequence[str] | None = None, *, beside_all: bool = False) -> None:
     """Write the labels of the lines beside the axes; a single line is named by the title.
 
-    `order` has the labels from top to bottom, else they stand as they were drawn.
+    `order` has the labels from top to bottom, else they stand as they were drawn. They may stand
+    beside all panels of the drawing, which is as high as the labels need.
     """
     handles, names = ax.get_legend_handles_labels()
     if len(names) == 1:
@@ -38,10 +42,11 @@ def name_series(ax: Axes, order: Sequence[str] | None = None) -> None:
         return
     rows = [names.index(name) for name in order or names]
     width, most = (26, 2) if len(names) <= 7 else (LONGEST, 1)
-    legend = ax.legend(
-        [handles[i] for i in rows], [in_lines(names[i], width, most) for i in rows],
-        loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0, frameon=False,
-        fontsize=SIZE - 1, labelcolor=INK, handlelength=2.6, labelspacing=0.4,
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    legend = (drawing_of(ax) if beside_all else ax).legend(
+        [handles[i] for i in rows], all_in_lines([names[i] for i in rows], width, most),
+        **({"loc": "outside right upper"} if beside_all else place), borderaxespad=0.0,
+        frameon=False, fontsize=SIZE - 1, labelcolor=INK, handlelength=2.6, labelspacing=0.4,
     )  # fmt: skip
     for text in legend.get_texts():
         text.set_parse_math(False)
@@ -76,6 +81,27 @@ def write_in_row(ax: Axes, row: float, text: str = "not estimable") -> None:
         0.5, row, text, transform=ax.get_yaxis_transform(), ha="center", va="center",
         style="italic", color=MUTED, fontsize=SIZE - 1,
     )  # fmt: skip
+
+
+def all_in_lines(names: Sequence[str], width: int = 26, most: int = 3) -> list[str]:
+    """Return names as :func:`in_lines` does; those that would look the same lose their beginning.
+
+    Examples
+    --------
+    >>> names = [f"a suite of many games, level {i}, sticky actions" for i in (1, 2)]
+    >>> all_in_lines(names, 32, 1)
+    ['…, level 1, sticky actions', '…, level 2, sticky actions']
+    """
+    found = [in_lines(name, width, most) for name in names]
+    alike: dict[str, set[str]] = {}
+    for name, shown in zip(names, found, strict=True):
+        alike.setdefault(shown, set()).add(name)
+    for i, name in enumerate(names):
+        letters = enumerate(zip(*alike[found[i]], strict=False))
+        start = next((at for at, ones in letters if len({*ones}) > 1), 0) - KEPT
+        if start > 0:
+            found[i] = in_lines(f"\N{HORIZONTAL ELLIPSIS}{name[start:]}", width, most)
+    return found
 
 
 def in_lines(name: str, width: int = 26, most: int = 3) -> str:

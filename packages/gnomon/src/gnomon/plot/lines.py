@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
 from gnomon.plot.figure import Figure, Panel, drawn, frame
-from gnomon.plot.labels import better_end, in_lines, metric_name, name_series
+from gnomon.plot.labels import all_in_lines, better_end, in_lines, metric_name, name_series
 from gnomon.plot.style import (
     FULL_WIDTH,
     GRID,
@@ -132,17 +132,18 @@ _PROFILES: Mapping[str, tuple[str, str, Literal["steps-post", "steps-pre"] | Non
 def profile_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of profiles: the higher curve is the better one."""
     shown, some = drawn(found, MOST_STYLES)
-    kind, (width, height) = found[0].kind, _size(len(shown))
+    kind, size = found[0].kind, _size(len(shown))
     bands = f" Bands: {percent(found[0].level)}, pointwise." * kind.endswith("_score")
     return frame(
-        [Panel(partial(_draw_profiles, shown, found.settings), height=height)],
+        [Panel(partial(_draw_profiles, shown, found.settings), height=size[1])],
         ax,
         name=f"profiles-{kind.replace('_', '-')}",
         title="Performance profiles",
         caption=" ".join([f"The higher curve is the better one.{bands}{some}", *found.notes]),
         alt=f"Performance profiles of {len(found)} algorithms ({kind.replace('_', ' ')})",
         rows=found.as_records(),
-        width=width,
+        width=size[0],
+        wide=True,
     )
 
 
@@ -175,10 +176,11 @@ def _draw_profiles(found: Sequence[Any], settings: Mapping[str, Any], ax: Axes) 
     _name_by_height(ax, [float(p.value.mean()) for p in found])
 
 
-def _name_by_height(ax: Axes, heights: Sequence[float]) -> None:
+def _name_by_height(ax: Axes, heights: Sequence[float], *, beside_all: bool = False) -> None:
     """Name the lines in the order of their heights."""
     names = ax.get_legend_handles_labels()[1]
-    name_series(ax, [name for _, name in sorted(zip(heights, names, strict=True), reverse=True)])
+    by_height = [name for _, name in sorted(zip(heights, names, strict=True), reverse=True)]
+    name_series(ax, by_height, beside_all=beside_all)
 
 
 def _ratio_axis(ax: Axes, tau: FloatArray) -> None:
@@ -229,16 +231,19 @@ def curve_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     width, height = _size(len(names))
     shown, left_out = drawn(keys, MOST_PANELS) if per_task else (keys, "")
     columns = min(3, len(shown)) if per_task else len(shown)
+    if per_task:
+        height = max(2.6, height / math.ceil(len(shown) / columns))
+    heads = all_in_lines([str(task) for task, _ in shown], 24, 2)
     panels = []
     for i, (task, metric) in enumerate(shown):
         own = [c for c in found if (c.task, c.metric) == (task, metric) and c.algorithm in style]
-        titles = [] if task is None else [in_lines(str(task), 34, 1)]
+        titles = [] if task is None else [heads[i]]
         titles += [metric_name(metric)] if task is None or len(metrics) > 1 else []
         draw = partial(
             _draw_curves, own, style, found.settings, legend=i == len(shown) - 1,
-            ylabel=i == 0 or per_task,
+            beside_all=ax is None, ylabel=i == 0 or per_task,
         )  # fmt: skip
-        panels.append(Panel(draw, ", ".join(titles), 2.6 if per_task else height))
+        panels.append(Panel(draw, ", ".join(titles), height))
     return frame(
         panels,
         ax,
@@ -251,7 +256,7 @@ def curve_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
         columns=columns,
         width=FULL_WIDTH if len(panels) > 1 else width,
         share_y=not per_task,
-        wide=len(panels) > 1,
+        wide=True,
     )
 
 
@@ -262,6 +267,7 @@ def _draw_curves(
     ax: Axes,
     *,
     legend: bool,
+    beside_all: bool,
     ylabel: bool,
 ) -> None:
     lines = [Line(c.algorithm, c.step, c.value, c.low, c.high, style[c.algorithm]) for c in curves]
@@ -275,7 +281,8 @@ def _draw_curves(
         higher = settings.get("higher_is_better", True) and curves[0].metric != "optimality_gap"
         ax.set_ylabel(better_end(settings.get("scale", ""), higher))
     if legend:
-        _name_by_height(ax, [float(np.nan_to_num(c.value[-1], nan=-np.inf)) for c in curves])
+        ends = [float(np.nan_to_num(c.value[-1], nan=-np.inf)) for c in curves]
+        _name_by_height(ax, ends, beside_all=beside_all)
 
 
 # Numbers of runs and of items

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
 from gnomon.plot.figure import Figure, Panel, drawn, frame
-from gnomon.plot.labels import in_lines, metric_name
+from gnomon.plot.labels import all_in_lines, metric_name
 from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, PAPER, SIZE, dress, short_number
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def draw_map(
     ax.set_xlim(-0.5, max(len(columns), 1) - 0.5)
     ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     upright = max(map(len, columns), default=0) > LONGEST_COLUMN or len(columns) > 8
-    heads = [in_lines(name, 34, 1) for name in columns]
-    ax.set_yticks(range(len(rows)), [in_lines(name, 34, 2) for name in rows], parse_math=False)
+    ax.set_yticks(range(len(rows)), all_in_lines(rows, 34, 2), parse_math=False)
+    heads = all_in_lines(columns, 34, 1)
     ax.set_xticks(range(len(columns)), heads, rotation=90 if upright else 0, parse_math=False)
     ax.tick_params(labelcolor=INK, labelsize=SIZE - 1, length=0)
     ax.tick_params(axis="x", labeltop=True, labelbottom=False)

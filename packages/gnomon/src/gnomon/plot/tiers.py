@@ -17,7 +17,7 @@ from matplotlib.transforms import (
 
 from gnomon.plot.dots import MOST_ROWS, ROW, Dot, draw_dots
 from gnomon.plot.figure import Figure, Panel, drawn, frame
-from gnomon.plot.labels import in_lines
+from gnomon.plot.labels import all_in_lines, in_lines
 from gnomon.plot.style import FULL_WIDTH, INK, MUTED, SERIES, SIZE, drawing_of
 from gnomon.ranking.ranks import rank_range
 from gnomon.tables import percent
@@ -53,7 +53,8 @@ def _value_name(found: Any) -> str:
 
 
 def _draw_ranking(found: Any, n: int, ax: Axes) -> None:
-    dots = [Dot(in_lines(one.name, 40, 2), one.value, one.low, one.high) for one in found[:n]]
+    names = all_in_lines([one.name for one in found[:n]], 40, 2)
+    dots = [Dot(names[i], one.value, one.low, one.high) for i, one in enumerate(found[:n])]
     draw_dots(ax, dots, top=1.2)
     ax.set_xlabel(_value_name(found))
     side = _beside(ax)

@@ -230,7 +230,8 @@ def best_text(ranking: Ranking, kind: str) -> str:
     first = [one.name for one in ranking if one.rank_low == 1]
     n = len(ranking.names)
     if len(first) == 1:
-        return f"{first[0]} is significantly better than all others ({counted(n, kind)})."
+        others = ranking.names[1] if n == 2 else f"all others ({counted(n, kind)})"
+        return f"{first[0]} is significantly better than {others}."
     shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
     text = f"{joined(shown, 'or')} may be best of {counted(n, kind)}"
     return f"{text}: they are not significantly different."

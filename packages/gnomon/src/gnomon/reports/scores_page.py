@@ -121,7 +121,8 @@ class _Findings:
         self.ranking = cast(Ranking, _try(lambda: rank(table, level=self.level)))
         self.audit = cast(Audit, _try(lambda: audit(table, **how)))
         self.improvement = _try(lambda: compare(table, metrics="probability_of_improvement", **how))
-        made = (self.estimates, self.ranking, self.audit, self.improvement)
+        # The audit and the improvement repeat the warnings of these.
+        made = (self.estimates, self.ranking)
         self.warnings = [note for one in made if isinstance(one, Results) for note in one.warnings]
 
 

@@ -305,19 +305,21 @@ def _of_scores(
     if tau is None:
         tau, spacing = _thresholds(list(strata.values()))
     outer = np.array([*np.nextafter(tau[[0, -1]], [-np.inf, np.inf]), tau[0], tau[-1]])
-    profiles = []
+    profiles, faults = [], dict[str, list[str]]()
     for name, scores in strata.items():
         value = asked.share(scores, tau)
         low, high = asked.band(scores, tau, value, draw_key(rng))
         if not (low < high).any():
             single = scores.counts.max() == 1
             reason = " from one run per task" if single else ", no threshold parts the resamples"
-            warn(f"{asked.kind} profile of {name}: band not estimable{reason}")
+            faults.setdefault(reason, []).append(name)
             low = high = np.full(tau.size, np.nan)
         below, above, first, last = asked.share(scores, outer).tolist()
         beyond = (1.0 - below, last) if asked.higher_is_better else (first, 1.0 - above)
         of = name, asked.kind, tau, value, low, high, asked.level
         profiles.append(Profile(*of, spacing, beyond))
+    for reason, names in faults.items():
+        warn(f"{asked.kind} profile of {listed(names)}: band not estimable{reason}")
     return profiles
 
 

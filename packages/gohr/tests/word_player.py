@@ -10,7 +10,7 @@ from gohr import Board, BoardSpec, Piece
 from gohr.learners import Learner, Observation, Transition
 
 _PIECE = re.compile(r"^column (\d), row (\d): (\w+) (\w+)$", re.MULTILINE)
-_BOARD = re.compile(r"Board (\d+) holds now:$", re.MULTILINE)
+_BOARD = re.compile(r"Board (\d+) now holds:$", re.MULTILINE)
 _REPLY = re.compile(r"→ bucket \d: (.+)$", re.MULTILINE)
 _OUTCOMES = {"yes": 0, "no": 4, "not now": 7}
 

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnomon.errors import GnomonError, UnknownNameError, shortened
+from gnomon.errors import GnomonError, UnknownNameError, check_count, check_type, shortened
 from gnomon.files import read_text
 from gnomon.results import generator
 from gohr.rules.syntax import COLORS as COLORS
@@ -217,6 +217,10 @@ class Board:
 
     pieces: tuple[Piece, ...]
 
+    def __post_init__(self) -> None:
+        """Refuse anything but pieces."""
+        check_type("pieces", self.pieces, tuple, "a tuple of Piece")
+
     def __str__(self) -> str:
         looks = ((f"{piece.color} {piece.shape}".lower(), piece.pos) for piece in self.pieces)
         return ", ".join(f"{look} in cell {pos}" for look, pos in looks)
@@ -303,8 +307,8 @@ def draw_boards(
 
     from gohr.board_kernel import compiled_deal, deal
 
-    if n_boards < 0:
-        raise ValueError(f"n_boards: expected 0 or more, found {n_boards}")
+    check_count("n_boards", n_boards, 0)
+    check_type("spec", spec, BoardSpec, "a BoardSpec")
     boards = np.zeros((n_boards, N_CELLS), dtype=np.uint8)
     numbers = np.array(
         [

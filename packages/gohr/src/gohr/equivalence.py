@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import check_count
 from gnomon.results import generator
 from gohr.board import (
     DEFAULT_SPEC,
@@ -159,8 +160,7 @@ def equivalent(
     >>> equivalent("(*,star,*,*,0) (*,*,red,*,1)", "(*,*,red,*,1) (*,star,*,*,[0])").exact
     True
     """
-    if n_boards < 0:
-        raise ValueError(f"n_boards: expected at least 0, found {n_boards}")
+    check_count("n_boards", n_boards, 0)
     trees = [parse(rule) if isinstance(rule, str) else rule for rule in (a, b)]
     pair = _Pair([compile_rule(tree, spec) for tree in trees], spec)
     if pair.says_the_same:

@@ -13,6 +13,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from gnomon.errors import check_count
 from gohr.board import N_CELLS, board_spec, draw_boards
 from gohr.drawing import board_pixels, board_text
 from gohr.engine.program import ACTION, OUTCOME, SHAPE, Replies
@@ -130,8 +131,7 @@ class HiddenRulesVectorEnv(
         from gohr.engine.boards import Boards
         from gohr.engine.transition import enter, tell, tell_final
 
-        if num_envs < 1:
-            raise ValueError(f"num_envs: expected at least 1, found {num_envs}")
+        check_count("num_envs", num_envs)
         self.num_envs = num_envs
         self.board_spec = board_spec(board)
         self.rule = rule_set(rule)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from gnomon.errors import check_count
 from gohr.board import N_BUCKETS, N_CELLS
 from gohr.outcomes import ACCEPTED
 
@@ -93,8 +94,7 @@ class HistoryStack(
             k = env.spec.max_episode_steps if env.spec else None
         if k is None:
             raise ValueError("k: expected a number, or an environment with max_episode_steps")
-        if k < 1:
-            raise ValueError(f"k: expected at least 1, found {k}")
+        check_count("k", k)
         gymnasium.utils.RecordConstructorArgs.__init__(self, k=k)
         gymnasium.Wrapper.__init__(self, env)
         inner = env.observation_space

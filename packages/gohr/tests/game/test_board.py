@@ -176,5 +176,5 @@ def test_a_board_that_has_no_codes_is_told(pieces: list[Piece], message: str) ->
 
 
 def test_a_negative_number_of_boards_is_refused():
-    with pytest.raises(ValueError, match="n_boards: expected 0 or more, found -2"):
+    with pytest.raises(ValueError, match="n_boards: expected at least 0, found -2"):
         draw_boards(-2, rng=np.random.default_rng(0))

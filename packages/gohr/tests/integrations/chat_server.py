@@ -12,7 +12,7 @@ _PIECE = re.compile(r"column (\d), row (\d): (\w+) (\w+)")
 def pieces(messages):
     """Return column, row, colour and shape of the pieces that were listed last."""
     said = "".join(_text(message["content"]) for message in messages)
-    return _PIECE.findall(said.split("holds now:")[-1])
+    return _PIECE.findall(said.split("now holds:")[-1])
 
 
 def _text(content):

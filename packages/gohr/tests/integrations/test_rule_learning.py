@@ -114,7 +114,7 @@ def test_play_of_its_own_ends_at_mastery_or_at_the_limit(tmp_path):
     def plays(sample, messages):
         if "Your move?" not in messages[-1].text:
             return knows(sample, messages)
-        shown = messages[-1].text.rpartition("holds now:")[2]
+        shown = messages[-1].text.rpartition("now holds:")[2]
         column, row = re.search(r"column (\d), row (\d)", shown).groups()
         return f"MOVE {column} {row} 3"
 

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import typeof
 
-from gnomon.errors import shortened
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.engine import program as layout
 from gohr.engine.acceptance import Bytes, Short
@@ -67,12 +66,7 @@ class Boards:
         cls, rule: RuleSet | CompiledRule, num_envs: int, spec: BoardSpec = DEFAULT_SPEC
     ) -> Boards:
         """Allocate ``num_envs`` boards under a rule; each still needs a RESET."""
-        if not isinstance(rule, RuleSet | CompiledRule):
-            raise TypeError(
-                "rule: expected a rule, as gohr.load_rule and gohr.parse return it; found "
-                f"{shortened(repr(rule))}"
-            )
-        tables = _tables_of(rule, spec) if isinstance(rule, RuleSet) else rule
+        tables = rule if isinstance(rule, CompiledRule) else _tables_of(rule, spec)
         n_columns = int(tables.program[layout.N_COLUMNS])
         # Rows a multiple of 4,096 bytes apart would share the few places of a cache.
         padded = np.zeros((layout.N_REPLIES, num_envs + 16 * (num_envs % 512 == 0)), dtype=np.int32)

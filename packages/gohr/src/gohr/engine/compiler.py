@@ -16,12 +16,23 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import check_type
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.engine.conditions import AtomConditions, OrderTable, position_field, programs_of
 from gohr.engine.program import pack
 from gohr.engine.value_sets import Value, bucket_bits, value_of
 from gohr.errors import RuleError
-from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleLine, RuleSet, Text
+from gohr.rules.syntax import (
+    Atom,
+    Expression,
+    ListOf,
+    Name,
+    Number,
+    RuleLine,
+    RuleSet,
+    Text,
+    check_rule,
+)
 from gohr.rules.variables import is_literal, walk
 
 #: Values of (p, pc, ps, quadrant): three buckets or none, and the bucket nearest to the cell.
@@ -111,6 +122,8 @@ def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> Com
     >>> compile_rule(parse("(1,*,*,*,3) (*,star,red,[1,36],p+1)")).counts.tolist()
     [1, -1]
     """
+    check_rule(rule_set)
+    check_type("board_spec", board_spec, BoardSpec, "a BoardSpec")
     orders = OrderTable(rule_set.orders)
     atoms: list[npt.NDArray[np.uint8]] = []
     conditions: list[AtomConditions | None] = []

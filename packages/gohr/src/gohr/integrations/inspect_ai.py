@@ -45,7 +45,7 @@ from gohr.induction.statements import read_statement
 from gohr.integrations.words import (
     AGAIN,
     ANSWER_SCHEMA,
-    CONCLUSION_VERSION,
+    PROMPT_VERSION,
     Language,
     TrialInWords,
     Turn,
@@ -128,7 +128,7 @@ def hidden_rules(
         dataset=MemoryDataset([_trial_sample(trial) for trial in trials_of(config)], name=name),
         solver=play(),
         scorer=[errors_to_learn(), tce(), states_rule()],
-        version=1,
+        version=PROMPT_VERSION,
         # Inspect does not record the direction of scores; readers of the log need it.
         metadata={"lower_is_better": ["errors_to_learn", "tce"]},
     )
@@ -302,7 +302,7 @@ def rule_learning(
         dataset=MemoryDataset(samples, name=chosen.full_name),
         solver=[play_until(target_streak, max_attempts), conclude(language)],
         scorer=[graded_tests(), *([mastery(max_attempts)] if OWN in conditions else [])],
-        version=CONCLUSION_VERSION,
+        version=PROMPT_VERSION,
         metadata={"lower_is_better": ["mastery"]},
     )
 

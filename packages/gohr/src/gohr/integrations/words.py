@@ -28,25 +28,25 @@ from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gohr.playing import Observation, Transition, TrialInPlay, TrialLog
 
 Language: TypeAlias = Literal["full", "short"]
-#: Counts up with every change of the words of a conclusion.
-CONCLUSION_VERSION = 1
-AGAIN = "I could not read that. Answer again, with the JSON object alone."
+#: Counts up with every change of the prompts.
+PROMPT_VERSION = 2
+AGAIN = "I could not read your answer. Reply with the JSON object only."
 
 _SIDE = 6
 #: Instructions of the game, by topic.
 _INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "rule": "A hidden rule says which piece may go into which bucket, and when. "
-        "It stays the same from board to board.",
-        "board": "The board has columns 1 to 6 from the left and rows 1 to 6 from the bottom. "
-        "Bucket 0 is at its top left, 1 at the top right, 2 at the bottom right, 3 at the bottom "
-        "left.",
-        "goal": "Find it with as few errors as you can.",
-        "accepted": "What the rule accepts goes into the bucket. "
-        "What it does not stays, and is an error.",
-        "later": "A piece that cannot be moved now may be movable later.",
-        "replies": "“No” means that the piece can be moved now, but not there; "
-        "“not now”, that it cannot be moved at all at this point.",
+        "rule": "A hidden rule determines which piece may go into which bucket, and when. "
+        "The rule is the same on every board.",
+        "board": "The board has columns 1 to 6 from left to right and rows 1 to 6 from bottom to "
+        "top. Bucket 0 is at the top left corner, 1 at the top right, 2 at the bottom right, and 3 "
+        "at the bottom left.",
+        "goal": "Find the rule with as few errors as possible.",
+        "accepted": "If the rule accepts a move, the piece goes into the bucket. "
+        "Otherwise the piece stays where it is, and the move counts as an error.",
+        "later": "A piece that cannot be moved now may become movable later.",
+        "replies": "“No” means that the piece can be moved now, but not to that bucket; "
+        "“not now” means that it cannot be moved to any bucket at this point.",
     }
 )
 
@@ -55,53 +55,55 @@ _REPLIES = MappingProxyType({ACCEPTED: "yes", DENIED: "no", IMMOVABLE: "not now"
 #: Maximum number of attempts in the memory: the latest ones.
 _MOST_TOLD = 1000
 _MOVE_ASKED = (
-    "You may think first. End your answer with one line of the form\nMOVE column row bucket"
+    "You may reason first. End your answer with one line of the form\nMOVE column row bucket"
 )
 _MOVE_AGAIN = (
-    "I could not read a move of a piece on the board in that. Answer again, in the form asked for."
+    "I could not read a move of a piece on the board in your answer. Reply again, and end with one "
+    "line of the form\nMOVE column row bucket"
 )
 _MOVE = re.compile(r"\bMOVE\W+(\d{1,3})\W+(\d{1,3})\W+(\d{1,3})\b", re.IGNORECASE)
 _THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 #: The question for the rule.
 _RULE_QUESTION = (
-    "What is the rule? Answer with its text in the rule language alone, as well "
-    "as you can say it now. A rule set has rule lines. A line has atoms\n"
+    "What is the rule? Answer only with its text in the rule language, as precisely as you can at "
+    "this point. A rule consists of lines, and a line of atoms\n"
     "(count, shapes, colors, positions, buckets)\n"
-    "side by side; a move is accepted if one atom of the line in force accepts it, and "
-    "the next line is in force when that one is used up or accepts nothing that is left. count "
-    "is how many moves an atom may accept before it is used up, or *. Shapes, colors, "
-    "positions (cells 1 to 36, row by row from the bottom left) and buckets are *, a value, or "
-    "a list such as [red,blue]; p in the place of a bucket is the last bucket, as in p+1."
+    "side by side. A move is accepted if an atom of the active line accepts it. The next line "
+    "becomes active when the active line is used up or accepts none of the remaining pieces. The "
+    "count is the number of moves that an atom accepts before it is used up, or * for any number. "
+    "Shapes, colors, positions (cells 1 to 36, row by row from the bottom left) and buckets are *, "
+    "a value, or a list such as [red,blue]. In place of a bucket, p stands for the last bucket "
+    "used, as in p+1."
 )
 _FULL = """The rule language
-A rule set has rule lines. One line is in force at a time, the first one at the start of each board.
-A line has atoms (count, shapes, colors, positions, buckets) side by side. A move is accepted if an
-atom of the line in force accepts it. The next line is in force, after the last one the first again,
-when the line in force is used up or accepts nothing on the board.
-* count: how many moves the atom may accept before it is used up, or * for any number. A number
-  before the first atom of a line limits the whole line.
+A rule consists of lines. One line is active at a time, beginning with the first on each board.
+A line consists of atoms (count, shapes, colors, positions, buckets) side by side. A move is
+accepted if an atom of the active line accepts it. When the active line is used up or accepts no
+move on the board, the next line becomes active; the first line follows the last.
+* count: the number of moves that the atom accepts before it is used up, or * for any number. A
+  number before the first atom of a line limits the whole line.
 * shapes, colors: *, a name, or a list such as [red,blue].
 * positions: *, a cell (1 to 36, row by row from the bottom left), a list of cells, or an order. An
   order accepts the piece that comes first in it among all pieces on the board: T topmost row,
   B bottommost row, L leftmost column, R rightmost column (any piece of that row or column);
   L1 rows from the top, each from the left; L2 rows from the top, each from the right; L3 columns
   from the right, each from the top; L4 columns from the left, each from the top; NearestObject
-  nearest to a bucket; Farthest farthest from all. A line before the first rule line defines an
-  order of your own: Order MINE=[6,5,4,...], the cells in turn.
-* buckets: *, a bucket, a list, or a sum such as p+1, counted modulo 4. Nearby and Remotest are the
-  buckets nearest to and farthest from the piece. p is the bucket of the last accepted move, pc and
-  ps those of the last accepted move of a piece of the same color and of the same shape. Before
-  there is one, p, pc and ps have no value, and nothing that needs it is accepted.
-Named fields do the same: (color:blue, postpos:L1). postpos is an order among the pieces that the
-atom would otherwise accept. A name that is left out is *.
-An example: (1,*,*,T,[0,1]) in the first line and (2,*,[red,black],*,p+2) in the second accept a
+  the piece nearest to a bucket; Farthest the piece farthest from all buckets. A line before the
+  first rule line defines a custom order: Order MINE=[6,5,4,...] lists the cells in order.
+* buckets: *, a bucket, a list, or a sum such as p+1, taken modulo 4. Nearby and Remotest are the
+  buckets nearest to and farthest from the piece. p is the bucket of the last accepted move; pc and
+  ps are the buckets of the last accepted moves of a piece of the same color and of the same shape.
+  Until there is such a move, they have no value, and an atom that needs a value accepts nothing.
+Named fields are equivalent: (color:blue, postpos:L1). An omitted field is *. postpos is an order
+among the pieces that the atom would otherwise accept.
+Example: (1,*,*,T,[0,1]) in the first line and (2,*,[red,black],*,p+2) in the second accept one
 piece of the topmost row in bucket 0 or 1, then two red or black pieces in the opposite bucket."""
 _ASKED = """Answer with one JSON object and nothing else:
 {"words": "the rule in English", "rule": "the rule in the rule language, lines separated by \\n",
 "plans": {"A": [[column, row, bucket], ...], "B": ...}}
-A plan lists the moves that clear its board without an error, as many as it has pieces, in order."""
+A plan lists the moves that clear its board without an error, in order, one move for each piece."""
 _INTRODUCTION = (
-    "Another player has made attempts at a game; you see its boards, its attempts and the replies."
+    "Another player has attempted this game. You see the boards, the attempts and the replies."
 )
 
 
@@ -111,8 +113,10 @@ _INTRODUCTION = (
 def instructions() -> str:
     """Return the instructions, which a model gets before anything else."""
     said = [_INSTRUCTIONS[name] for name in ("rule", "goal", "board", "accepted", "later")]
-    asked = f"Name a piece by its column and row. {_MOVE_ASKED}"
-    return "\n".join([*said, f"The reply is yes, no or not now. {_INSTRUCTIONS['replies']}", asked])
+    asked = f"Refer to a piece by its column and row. {_MOVE_ASKED}"
+    return "\n".join(
+        [*said, f"The reply is “yes”, “no” or “not now”. {_INSTRUCTIONS['replies']}", asked]
+    )
 
 
 def board_words(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> str:
@@ -204,9 +208,9 @@ class TrialInWords:
     >>> boards = gohr.draw_boards(1, spec, rng=0)
     >>> trial = TrialInWords(TrialInPlay(boards, gohr.load_rule("clockwise")))
     >>> print(trial.turns()[-1].text)
-    Attempts so far: none yet.
+    Attempts so far: none.
     <BLANKLINE>
-    Board 1 holds now:
+    Board 1 now holds:
     column 1, row 1: yellow triangle
     Your move?
     >>> trial.take("I see a triangle.")  # None: it is asked for again
@@ -247,11 +251,11 @@ class TrialInWords:
     def turns(self) -> list[Turn]:
         """Return the next request."""
         board = board_words(self.observation.board, self._spec)
-        holds = f"Board {len(self._boards)} holds now:\n{board}\nYour move?"
+        holds = f"Board {len(self._boards)} now holds:\n{board}\nYour move?"
         before = self._memory() if self._with_memory else self._last_reply()
         said = "\n\n".join(part for part in (before, holds) if part)
         if self._n_in_vain:
-            said = f"{self.n_unreadable} of your answers could not be read. {said}"
+            said = f"Answers that could not be read so far: {self.n_unreadable}. {said}"
         return [Turn("system", instructions()), Turn("user", said), *self._again]
 
     def take(self, said: str, *, answered: bool = True) -> Transition | None:
@@ -306,7 +310,7 @@ class TrialInWords:
         """Return the last attempts, board by board."""
         lines = [(k, line) for k, board in enumerate(self._boards, start=1) for line in board]
         if not lines:
-            return "Attempts so far: none yet."
+            return "Attempts so far: none."
         told, last = ["Attempts so far:"], 0
         for k, line in lines[-_MOST_TOLD:]:
             told += [line] if k == last else [f"Board {k}", line]
@@ -321,7 +325,7 @@ def others_words(log: TrialLog, spec: BoardSpec) -> str:
     """Return the boards, attempts and replies of another player as text."""
     parts, row = [], 0
     for k, (board, n) in enumerate(zip(log.boards, log.n_attempts.tolist(), strict=True), start=1):
-        lines = [f"Board {k} holds at first:", board_words(board, spec), "Attempts:"]
+        lines = [f"Board {k} at the start:", board_words(board, spec), "Attempts:"]
         codes = board.copy()
         for number in range(n):
             action, outcome = int(log.actions[row]), int(log.outcomes[row])
@@ -333,7 +337,7 @@ def others_words(log: TrialLog, spec: BoardSpec) -> str:
                 codes[cell] = 0
             row += 1
         parts.append("\n".join(lines))
-    return "\n\n".join(parts) if parts else "No attempts were made."
+    return "\n\n".join(parts) if parts else "The player made no attempt."
 
 
 def opening(*, others: bool) -> str:
@@ -349,7 +353,7 @@ def question(boards: npt.NDArray[np.uint8], spec: BoardSpec, language: Language)
         for name, board in zip(ascii_uppercase, boards, strict=False)
     ]
     told = _FULL if language == "full" else _RULE_QUESTION
-    asked = "What is the hidden rule, and how would you clear each of these boards under it?"
+    asked = "What is the hidden rule, and how would you clear each of the following boards?"
     return "\n\n".join([f"{told}\n\n{asked}" if language == "full" else told, *shown, _ASKED])
 
 

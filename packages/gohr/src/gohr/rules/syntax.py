@@ -289,6 +289,10 @@ class RuleSet:
     orders: tuple[Order, ...] = ()
     description: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        """Refuse anything but rule lines."""
+        check_type("lines", self.lines, tuple, "a tuple of RuleLine; gohr.parse reads a text")
+
     def __str__(self) -> str:
         comments = [f"# {c}".rstrip() for c in self.description]
         return "\n".join([*comments, *map(str, self.orders), *map(str, self.lines)]) + "\n"

@@ -23,7 +23,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gnomon.errors import GnomonError, UnknownNameError
+from gnomon.errors import GnomonError, UnknownNameError, check_type
 from gnomon.files import read_text
 from gnomon.results import generator
 from gohr.errors import RuleSyntaxError
@@ -134,6 +134,7 @@ def draw_rules(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
     >>> [rule.name for rule in draw_rules(template)][:4]
     ['0-then-1', '0-then-2', '0-then-3', '1-then-0']
     """
+    check_type("template", template, str, "the text of a template")
     read = _read_template(template)
     if (n_rules := math.prod(map(len, read.gaps.values()))) > _MAX_RULES:
         raise GnomonError(f"expected at most {_MAX_RULES} rules, found {n_rules}")

@@ -11,7 +11,7 @@ from types import NoneType
 import numpy as np
 
 from gnomon import __version__
-from gnomon.errors import check_count, check_level, check_type, check_word, counted, joined
+from gnomon.errors import check_count, check_level, check_type, counted, joined
 from gnomon.plot.style import default_settings
 from gnomon.reports import Answer, Report, Section, Table, try_place
 from gnomon.stats import Comparison
@@ -91,11 +91,9 @@ def report(
     check_level(level)
     check_count("seed", seed, 0)
     check_type("out", out, (str, os.PathLike, NoneType), "the path of a folder or a page")
-    for kind in also:
-        check_word("also", kind, ("png", "pdf"))
     folder = run if isinstance(run, Run) else Run.open(run)
     place = Path(out or folder.path / "report")
-    try_place(place)
+    try_place(place, also)
     findings = findings_of(folder, seed=seed, level=level, baseline=baseline)
     with default_settings():
         return report_of(findings).save(place, also=also)

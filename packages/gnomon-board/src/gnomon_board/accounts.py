@@ -53,14 +53,6 @@ def make_account(session: Session, name: str) -> Account:
     return account
 
 
-def find_account(session: Session, account_id: int) -> Account:
-    """Return an account; raises Missing if there is none."""
-    account = session.get(Account, account_id)
-    if account is None:
-        raise Missing(f"there is no account {account_id}")
-    return account
-
-
 def close_account(session: Session, account: Account) -> None:
     """End an account and all its tokens; its entries stay."""
     account.disabled_at = account.disabled_at or now()

@@ -12,21 +12,32 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, inspect, text
+from sqlalchemy import (
+    Connection,
+    Engine,
+    ExceptionContext,
+    create_engine,
+    event,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session, sessionmaker
 
-from gnomon_board.errors import Damaged, LeaderboardError
-from gnomon_board.schema import Base
+from gnomon_board.errors import Damaged, LeaderboardError, Missing
+from gnomon_board.schema import Base, Season, Study
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 _log = logging.getLogger("gnomon.server")
 
+_Row = TypeVar("_Row", bound=Base)
+_Named = TypeVar("_Named", Season, Study)
 #: Seconds that a writer waits for another one.
 _PATIENCE_S = 30
 #: Key in the ``info`` of a session that erases texts.
@@ -272,6 +283,22 @@ def _wait_for_disk(connection: Connection, lasting: bool) -> None:
 
 def _raw(connection: Connection) -> Any:
     return connection.connection.driver_connection
+
+
+def find_row(session: Session, table: type[_Row], number: int, *, lock: bool = False) -> _Row:
+    """Return the row with a number; with ``lock``, lock it until the end of the transaction."""
+    found = session.get(table, number, with_for_update=lock or None)
+    if found is None:
+        raise Missing(f"there is no {table.__name__.lower()} {number}")
+    return found
+
+
+def find_named(session: Session, table: type[_Named], name: str) -> _Named:
+    """Return the season or the study with a name; raise Missing if there is none."""
+    found = session.scalar(select(table).where(table.name == name))
+    if found is None:
+        raise Missing(f"there is no {table.__name__.lower()} {name[:64]!r}")
+    return found
 
 
 # -- migration ------------------------------------------------------------------------------------

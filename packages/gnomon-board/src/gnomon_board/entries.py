@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import clean_link, clean_name, clean_text, name_key, note, server_secret
+from gnomon_board.database import find_row
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import (
     Account,
@@ -28,17 +29,9 @@ from gohr import ExperimentConfig
 MAX_ENTRIES = 50
 
 
-def find_entry(session: Session, entry_id: int) -> Entry:
-    """Return an entry; raise :class:`Missing` if there is none."""
-    entry = session.get(Entry, entry_id)
-    if entry is None:
-        raise Missing(f"there is no entry {entry_id}")
-    return entry
-
-
 def own_entry(session: Session, entry_id: int, account_id: int) -> Entry:
     """Return an entry of an account; raise NotAllowed if it is another account's."""
-    entry = find_entry(session, entry_id)
+    entry = find_row(session, Entry, entry_id)
     if entry.account_id != account_id:
         raise NotAllowed(f"entry {entry_id} is another account's")
     return entry

@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from gnomon_board.season_plan import SeasonPlan
 
 
-def find_season(session: Session, name: str) -> Season:
-    """Return a season by its name; raise :class:`Missing` if there is none."""
-    season = session.scalar(select(Season).where(Season.name == name))
-    if season is None:
-        raise Missing(f"there is no season {name[:64]!r}")
-    return season
-
-
 def find_rule(season: Season, name: str) -> SeasonRule:
     """Return a rule of a season; raise :class:`Missing` if there is none."""
     for rule in season.rules:

@@ -22,8 +22,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import clean_text, note
-from gnomon_board.database import Database
-from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooLarge
+from gnomon_board.database import Database, find_row
+from gnomon_board.errors import Conflict, NotAllowed, Refusal, TooLarge
 from gnomon_board.evidence import Incoming, LogLimits, keep
 from gnomon_board.schema import EntryAttempt, Job, Season, Submission, SubmissionState, now
 from gnomon_board.seasons import check_open
@@ -74,14 +74,6 @@ def _values(value: Any, depth: int) -> Iterator[Any]:
         parts = chain.from_iterable(value.items())
     for part in parts:
         yield from _values(part, depth + 1)
-
-
-def find_submission(session: Session, submission_id: int, *, lock: bool = False) -> Submission:
-    """Return a submission; with ``lock``, lock its row until the end of the transaction."""
-    submission = session.get(Submission, submission_id, with_for_update=lock or None)
-    if submission is None:
-        raise Missing(f"there is no submission {submission_id}")
-    return submission
 
 
 def set_state(
@@ -159,7 +151,7 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
     sends it first.
     """
     with database.reading() as session:
-        submission = find_submission(session, submission_id)
+        submission = find_row(session, Submission, submission_id)
         expected = announced_sha256(submission)
     if submission.state != "uploading":
         return
@@ -170,7 +162,7 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
         )
     keep(settings, incoming)
     with database.writing() as session:
-        submission = find_submission(session, submission_id, lock=True)
+        submission = find_row(session, Submission, submission_id, lock=True)
         if submission.state != "uploading":
             return
         if announced_sha256(submission) != incoming.sha256:

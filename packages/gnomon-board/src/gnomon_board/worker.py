@@ -26,12 +26,12 @@ from sqlalchemy.orm import Session
 
 from gnomon.errors import visible
 from gnomon_board import jobs
-from gnomon_board.database import Database
+from gnomon_board.database import Database, find_row
 from gnomon_board.evidence import damage, mark_damaged, request_of
 from gnomon_board.hidden import close_unfinished, queue_played
 from gnomon_board.schema import Submission, VerifiedTrial
 from gnomon_board.settings import Settings
-from gnomon_board.submissions import find_submission, set_state
+from gnomon_board.submissions import set_state
 from gohr.child_process import (
     LimitedChild,
     ProcessFailure,
@@ -124,7 +124,7 @@ def work_on_one(
 
     try:
         with database.reading() as session:
-            submission = find_submission(session, held.submission_id)
+            submission = find_row(session, Submission, held.submission_id)
             request = request_of(submission, settings)
         answer = run_limited(
             _VERIFIER,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gnomon.cli import JsonOption, answering, bar_of
+from gnomon.errors import counted
 from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
 from gnomon_board.cli.submitting import InsecureOption, ServerOption, TokenOption
 
@@ -43,7 +44,7 @@ def new(
         n_hidden = len(plan.hidden_rules)
         answer.results([record | {"n_rules": len(plan.rules), "n_hidden": n_hidden}])
         answer.say(
-            f"season {season.name}: {len(plan.rules)} rules, {n_hidden} of them hidden, "
+            f"season {season.name}: {counted(len(plan.rules), 'rule')}, {n_hidden} hidden, "
             f"{season.division} division"
         )
         if season.commitment is not None:
@@ -92,10 +93,12 @@ def reveal(
     """Publish the hidden rules and the salt of a closed season."""
     with board_answering("season reveal", data, database, as_json) as (answer, opened):
         from gnomon.files import write_atomically
-        from gnomon_board.seasons import find_season, reveal_season
+        from gnomon_board.database import find_named
+        from gnomon_board.schema import Season
+        from gnomon_board.seasons import reveal_season
 
         with opened.writing() as session:
-            told = reveal_season(session, find_season(session, name), early=early)
+            told = reveal_season(session, find_named(session, Season, name), early=early)
         record = told.model_dump()
         answer.results([record])
         answer.say(f"season {name}: {len(told.rules)} rules revealed")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnomon.cli import Answer, JsonOption, answering
+from gnomon.errors import counted
 from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
 
 if TYPE_CHECKING:
@@ -36,10 +37,11 @@ def _study(
 ) -> Iterator[tuple[Answer, Session, Study]]:
     """Answer a verb on a study, in one transaction."""
     with board_answering(f"study {verb}", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.store import study_named
+        from gnomon_board.database import find_named
+        from gnomon_board.schema import Study
 
         with opened.writing() as session:
-            yield answer, session, study_named(session, name)
+            yield answer, session, find_named(session, Study, name)
 
 
 @app.command()
@@ -80,7 +82,8 @@ def new(
             study, key = make_study(session, read)
             record = {"id": study.id, "study": study.name, "invitation": _join(public_url, key)}
         answer.results([record])
-        answer.say(f"study {read.name}: {len(read.lists)} lists, {len(read.rules)} rules")
+        lists, rules = counted(len(read.lists), "list"), counted(len(read.rules), "rule")
+        answer.say(f"study {read.name}: {lists}, {rules}")
         answer.say(f"invitation, shown only now: {record['invitation']}")
 
 
@@ -153,7 +156,8 @@ def list_(
         answer.results([vars(line) for line in lines])
         for line in lines:
             closed = ", closed" if line.closed else ""
-            answer.say(f"{line.name}: {line.n_players} players, {line.n_finished} finished{closed}")
+            players = counted(line.n_players, "player")
+            answer.say(f"{line.name}: {players}, {line.n_finished} finished{closed}")
 
 
 @app.command()

@@ -19,12 +19,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.files import safe_cell, write_atomically
+from gnomon_board.database import find_named
 from gnomon_board.errors import Conflict
 from gnomon_board.schema import PlaySession, Study, StudyAnswer, StudyAssignment
 from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
-from gnomon_board.studies.store import study_named
 from gohr import BoardSpec, ExperimentConfig, Run, TrialLog
 from gohr.experiments import LearnerEntry, RecordedTrial, RuleEntry, write_recorded_run
 from gohr.people import OUTCOME_WORDS, Attempt, ClientTimes, PlayedGame, transcript_text
@@ -110,7 +110,7 @@ def write_study(
 
     Raises Conflict: there is no attempt yet. Raises Missing: there is no such study.
     """
-    study = study_named(session, name)
+    study = find_named(session, Study, name)
     games = games_of(session, study)
     if not any(game.session.attempts for game in games):
         raise Conflict("this study has no attempt yet")

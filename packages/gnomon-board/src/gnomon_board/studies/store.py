@@ -50,14 +50,6 @@ def _note(session: Session, study: Study, action: str, **detail: Any) -> None:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def study_named(session: Session, name: str) -> Study:
-    """Return a study; raise Missing if there is none."""
-    study = session.scalar(select(Study).where(Study.name == name))
-    if study is None:
-        raise Missing(f"there is no study {name[:64]!r}")
-    return study
-
-
 @dataclass(frozen=True)
 class StudyLine:
     """A study among others."""

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 
 from gnomon_board.accounts import registration, request_of
-from gnomon_board.entries import find_entry
+from gnomon_board.database import find_row
 from gnomon_board.schema import Entry, Season, Token
 from gnomon_board.seasons import takes_entries
 from gnomon_board.tokens import is_live
@@ -60,7 +60,7 @@ def submit(
         request,
         "board/submit.html",
         seasons=[season for season in seasons if takes_entries(season)],
-        entry=None if entry is None else find_entry(session, entry),
+        entry=None if entry is None else find_row(session, Entry, entry),
         may=who is not None and who.may("submit"),
         server=site_of(request),
     )

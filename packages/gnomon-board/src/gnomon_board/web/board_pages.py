@@ -21,9 +21,10 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from gnomon.files import csv_text
+from gnomon_board.database import find_named
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.schema import Entry, EntryAttempt, Season, SeasonRule, Submission, VerifiedTrial
-from gnomon_board.seasons import find_season, takes_entries
+from gnomon_board.seasons import takes_entries
 from gnomon_board.settings import Settings
 from gnomon_board.standing_cache import COUNTED, board_of
 from gnomon_board.standings import PER_PAGE, Order, Standings, score_table, select_lines
@@ -82,7 +83,7 @@ def home(request: Request, session: ReadSession, board: CurrentBoard) -> Respons
     seasons = season_lines(session)
     # The newest season that takes entries now, else the newest.
     line = max(seasons, key=lambda each: each.is_open, default=None)
-    season = find_season(session, line.name) if line else None
+    season = find_named(session, Season, line.name) if line else None
 
     def make() -> str:
         snapshot = board.snapshot(season) if season else None
@@ -124,7 +125,7 @@ def standings(
     page: PageNumber = 1,
 ) -> Response:
     """Show the standings of a season, fifty at a time: estimates, rank intervals, tiers."""
-    season = find_season(session, name)
+    season = find_named(session, Season, name)
     asked: dict[str, Any] = {"search": q.strip(), "verified": bool(verified), "by": by}
 
     def make() -> str:
@@ -184,7 +185,7 @@ def standings_record(
     request: Request, session: ReadSession, board: CurrentBoard, name: Slug
 ) -> Response:
     """Return the standings of a season: estimates, rank intervals, tiers."""
-    season = find_season(session, name)
+    season = find_named(session, Season, name)
 
     def make() -> str:
         snapshot = board.snapshot(season)
@@ -224,7 +225,7 @@ def season_file(
     holds tables, standings and citation. The same version of a season gives the same bytes; the
     ETag is their SHA-256.
     """
-    season = find_season(session, name)
+    season = find_named(session, Season, name)
     if file == "scores.csv":
         answer = board.answer(
             *(request, season, lambda: _scores(session, board, season)),

@@ -13,10 +13,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon_board.computation import computed
-from gnomon_board.entries import find_entry
+from gnomon_board.database import find_named, find_row
 from gnomon_board.errors import Missing
-from gnomon_board.schema import Entry, EntryAttempt, Submission, VerifiedTrial
-from gnomon_board.seasons import find_rule, find_season
+from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.seasons import find_rule
 from gnomon_board.standing_cache import COUNTED, board_of_some
 from gnomon_board.standings import LEVEL, PER_PAGE, Contender, Number, compared
 from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
@@ -45,7 +45,7 @@ def learner(
     request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
 ) -> Response:
     """Show an entry: its rank, its attempts, its errors on each rule, its profile."""
-    entry = find_entry(session, entry_id)
+    entry = find_row(session, Entry, entry_id)
     season = entry.season
 
     def make() -> str:
@@ -137,7 +137,7 @@ def rule(
     page: PageNumber = 1,
 ) -> Response:
     """Show a rule: its place among the others, and the errors of fifty learners at a time."""
-    found = find_season(session, season)
+    found = find_named(session, Season, season)
     asked = find_rule(found, name)
     path = f"/seasons/{season}/rules/{quote(name)}"
 
@@ -198,7 +198,7 @@ def compare(
     request: Request, session: ReadSession, board: CurrentBoard, a: EntryNumber, b: EntryNumber
 ) -> Response:
     """Show which of two learners is better, by how much, and on which rules."""
-    entries = find_entry(session, a), find_entry(session, b)
+    entries = find_row(session, Entry, a), find_row(session, Entry, b)
     season = entries[0].season
     if a == b or entries[1].season_id != season.id:
         raise Missing("expected two learners of one season")

@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
+from gnomon_board.database import find_row
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.schema import Study, StudyAssignment
 from gnomon_board.studies.languages import texts
@@ -64,9 +65,7 @@ def studies(request: Request, session: ReadSession, who: Admin) -> Response:
 @router.get("/studies/{number}", include_in_schema=False)
 def study(request: Request, session: ReadSession, who: Admin, number: RowId) -> Response:
     """Show a study: its lists, its players by pseudonym, and warnings of its plan."""
-    found = session.get(Study, number)
-    if found is None:
-        raise Missing(f"there is no study {number}")
+    found = find_row(session, Study, number)
     plan = StudyPlan.from_record(found.plan)
     return html_response(
         request,

@@ -11,10 +11,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
 from gnomon_board.accounts import registration, waiting_requests
+from gnomon_board.database import find_row
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.evidence import attempts_of_trial
 from gnomon_board.schema import AuditRecord, Submission, VerifiedTrial
-from gnomon_board.submissions import find_submission, shows_hidden_rules
+from gnomon_board.submissions import shows_hidden_rules
 from gnomon_board.web.api.dependencies import (
     CurrentSettings,
     DatabaseOf,
@@ -42,7 +43,7 @@ _MOST = 2**31 - 1
 @router.get("/submissions/{number}", include_in_schema=False)
 def submission(request: Request, session: ReadSession, number: RowId, who: MaybeCaller) -> Response:
     """Show a submission: its state with the reason, its scores, and what the reader may do."""
-    found = find_submission(session, number)
+    found = find_row(session, Submission, number)
     trials = session.scalars(
         select(VerifiedTrial)
         .where(VerifiedTrial.submission_id == found.id)
@@ -111,7 +112,7 @@ def replay(
     step: Annotated[int, Query(ge=0, le=_MOST)] = 0,
 ) -> Response:
     """Show every attempt of an episode; without a rule, of the first one."""
-    found = find_submission(session, number)
+    found = find_row(session, Submission, number)
     if found.state != "verified":
         raise Conflict(f"submission {found.id} is {found.state}: it has no replay")
     if shows_hidden_rules(found):

@@ -17,13 +17,13 @@ from gnomon_board.accounts import (
     close_account,
     decide,
     erase_account,
-    find_account,
     note,
     request_of,
     set_registration,
 )
+from gnomon_board.database import find_row
 from gnomon_board.errors import Missing, Refusal
-from gnomon_board.schema import AuditRecord, Token
+from gnomon_board.schema import Account, AuditRecord, Token
 from gnomon_board.tokens import (
     Scope,
     caller_of_token,
@@ -100,7 +100,7 @@ def make_token(session: WriteSession, wanted: NewToken, who: Anybody) -> IssuedT
     """
     token, text = issue_token(
         session,
-        find_account(session, who.account_id),
+        find_row(session, Account, who.account_id),
         wanted.scopes,
         label=clean_text(wanted.label, "label"),
         days=wanted.days,
@@ -141,7 +141,7 @@ def end_account(
 
     ``erase`` also erases the person's name and texts everywhere except in backups.
     """
-    found = find_account(session, account)
+    found = find_row(session, Account, account)
     if action == "erase":
         erase_account(session, found, by=who.account_id)
     else:

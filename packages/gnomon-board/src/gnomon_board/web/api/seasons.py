@@ -9,19 +9,12 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from gnomon_board.entries import (
-    assignment_of,
-    attempt_of,
-    find_entry,
-    new_attempt,
-    register,
-    withdraw_entry,
-)
+from gnomon_board.database import find_named, find_row
+from gnomon_board.entries import assignment_of, attempt_of, new_attempt, register, withdraw_entry
 from gnomon_board.errors import NotAllowed
 from gnomon_board.hidden import GameCache, begin, close_attempt, make_moves
 from gnomon_board.remote_game import AttemptPlay, Moves, Replies
 from gnomon_board.schema import Entry, Season, Submission
-from gnomon_board.seasons import find_season
 from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     After,
@@ -48,7 +41,7 @@ def list_seasons(session: ReadSession) -> list[SeasonRecord]:
 @router.get("/{season}")
 def get_season(session: ReadSession, season: Slug) -> SeasonRecord:
     """Return a season."""
-    return SeasonRecord.of(find_season(session, season))
+    return SeasonRecord.of(find_named(session, Season, season))
 
 
 @router.get("/{season}/entries")
@@ -56,7 +49,7 @@ def list_entries(
     session: ReadSession, season: Slug, limit: Limit = 100, after: After = 0
 ) -> list[EntryRecord]:
     """List the registered learners of a season, withdrawn ones too, in the order of their ids."""
-    found = find_season(session, season)
+    found = find_named(session, Season, season)
     rows = select(Entry).where(Entry.season_id == found.id, Entry.id > after)
     return [EntryRecord.of(e) for e in session.scalars(rows.order_by(Entry.id).limit(limit))]
 
@@ -66,7 +59,7 @@ def list_submissions(
     session: ReadSession, season: Slug, limit: Limit = 100, after: After = 0
 ) -> list[SubmissionRecord]:
     """List all submissions of a season with their states, in the order of their ids."""
-    found = find_season(session, season)
+    found = find_named(session, Season, season)
     rows = select(Submission).where(Submission.season_id == found.id, Submission.id > after)
     listed = session.scalars(rows.order_by(Submission.id).limit(limit))
     return [SubmissionRecord.of(each, session) for each in listed]
@@ -100,7 +93,7 @@ def register_entry(
     """Register a learner in a season; the answer says on which boards it has to play."""
     made = register(
         session,
-        find_season(session, season),
+        find_named(session, Season, season),
         who.account_id,
         entry.name,
         description=entry.description,
@@ -116,7 +109,7 @@ def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
 
     Of a hidden season it is told when that has been revealed, so that anyone can replay its logs.
     """
-    attempt = attempt_of(find_entry(session, entry), number)
+    attempt = attempt_of(find_row(session, Entry, entry), number)
     season = attempt.entry.season
     if season.division != "replayed" and season.revealed_at is None:
         raise NotAllowed(
@@ -129,7 +122,7 @@ def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
 @entries_router.post("/entries/{entry}/attempts", status_code=201, dependencies=[Depends(paced)])
 def assign_next_attempt(session: WriteSession, entry: RowId, who: Submitter) -> EntryRecord:
     """Assign the next attempt of an entry, on other boards. It counts from now on."""
-    found = find_entry(session, entry)
+    found = find_row(session, Entry, entry)
     check_owner(found, who)
     new_attempt(session, found)
     session.refresh(found)
@@ -139,7 +132,7 @@ def assign_next_attempt(session: WriteSession, entry: RowId, who: Submitter) -> 
 @entries_router.post("/entries/{entry}/withdraw")
 def withdraw(session: WriteSession, entry: RowId, why: Reason, who: Submitter) -> EntryRecord:
     """Take an entry off the board. It stays as a tombstone, with the reason."""
-    found = find_entry(session, entry)
+    found = find_row(session, Entry, entry)
     check_owner(found, who)
     withdraw_entry(session, found, why.reason, by=who.account_id)
     return EntryRecord.of(found)

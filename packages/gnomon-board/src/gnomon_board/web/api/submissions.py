@@ -8,15 +8,15 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 
-from gnomon_board.database import Database
-from gnomon_board.entries import attempt_of, find_entry
+from gnomon_board.database import Database, find_row
+from gnomon_board.entries import attempt_of
 from gnomon_board.errors import Missing, NotAllowed
 from gnomon_board.evidence import receive, receiving, sound_log
+from gnomon_board.schema import Entry, Submission
 from gnomon_board.settings import MIB, Settings
 from gnomon_board.submissions import (
     Manifest,
     announce,
-    find_submission,
     refuse_later,
     requeue,
     shows_hidden_rules,
@@ -65,7 +65,7 @@ def announce_submission(
     """
     key, most = f"submit {who.account_id}", settings.submissions_per_hour
     intake.counts.count(key, most=most, window_s=HOUR_S)
-    found = find_entry(session, entry)
+    found = find_row(session, Entry, entry)
     check_owner(found, who)
     submission = announce(session, settings, attempt_of(found, number), manifest)
     return SubmissionRecord.of(submission, session)
@@ -108,7 +108,7 @@ async def send_log(
 @router.get("/submissions/{submission}")
 def get_submission(session: ReadSession, submission: RowId) -> SubmissionRecord:
     """Return the state of a submission, with the reason, and its place in the queue."""
-    return SubmissionRecord.of(find_submission(session, submission), session)
+    return SubmissionRecord.of(find_row(session, Submission, submission), session)
 
 
 @router.get("/submissions/{submission}/log", response_class=FileResponse)
@@ -116,7 +116,7 @@ def get_log(
     session: ReadSession, database: DatabaseOf, settings: CurrentSettings, submission: RowId
 ) -> FileResponse:
     """Return the log of a submission, as it was sent; not while its rules are hidden."""
-    found = find_submission(session, submission)
+    found = find_row(session, Submission, submission)
     if shows_hidden_rules(found):
         raise NotAllowed("the attempts are shown when the hidden rules are revealed")
     if found.log_sha256 is None:
@@ -142,7 +142,7 @@ def change_submission(
     The reason is public. The record of the submission stays, and the attempt counts.
     """
     check_scope(who, "submit" if action == "withdraw" else "moderate")
-    found, reason = find_submission(session, submission, lock=True), why.reason if why else ""
+    found, reason = find_row(session, Submission, submission, lock=True), why.reason if why else ""
     if action == "withdraw":
         check_owner(found.attempt.entry, who)
         withdraw(session, found, reason, by=who.account_id)
@@ -166,7 +166,7 @@ def _may_send(
     key, most = f"send {who.account_id}", _SENDS * settings.submissions_per_hour
     intake.counts.count(key, most=most, window_s=HOUR_S)
     with database.reading() as session:
-        submission = find_submission(session, submission_id)
+        submission = find_row(session, Submission, submission_id)
         check_owner(submission.attempt.entry, who)
         announced = submission.log_bytes
     intake.counts.count(
@@ -180,4 +180,4 @@ def _may_send(
 
 def _told(database: Database, submission_id: int) -> SubmissionRecord:
     with database.reading() as session:
-        return SubmissionRecord.of(find_submission(session, submission_id), session)
+        return SubmissionRecord.of(find_row(session, Submission, submission_id), session)

@@ -204,6 +204,7 @@ def twin(runs, tau, level=0.95):
     return np.transpose(ends)
 
 
+@quiet
 @settings(max_examples=60, deadline=None)
 @given(ragged_runs(max_runs=5, max_tasks=9), st.sampled_from([0.5, 0.9, 0.95]))
 def test_the_band_is_its_definition(runs, level):
@@ -222,6 +223,7 @@ def test_with_many_runs_of_one_task_it_is_wilsons_interval():
         assert (one.low[i], one.high[i]) == pytest.approx(tuple(expected), abs=2e-4)
 
 
+@quiet
 @settings(max_examples=60, deadline=None)
 @given(ragged_runs(max_runs=5), st.booleans())
 def test_the_band_encloses_the_profile_and_has_width_everywhere(runs, higher):

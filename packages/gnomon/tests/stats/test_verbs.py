@@ -120,3 +120,10 @@ def test_profiles_of_scores_need_runs():
     one = np.ones((1, 1))
     with pytest.raises(TypeError, match="run_score: expected a ScoreTable, found a SummaryTable"):
         profile(SummaryTable(("a",), ("t",), one, one, 3 * one))
+
+
+@pytest.mark.parametrize("verb", ["estimate", "compare", "rank", "profile", "plan", "audit"])
+def test_runs_without_a_score_are_reported(verb):
+    gaps = {name: np.where(np.arange(6)[:, None] == 5, np.nan, x) for name, x in SCORES.items()}
+    found = getattr(gnomon, verb)(ScoreTable.from_arrays(gaps))
+    assert "12 of 72 runs have no score and are left out" in found.warnings

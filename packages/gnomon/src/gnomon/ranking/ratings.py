@@ -16,7 +16,7 @@ from gnomon.ranking.kemeny import kemeny_order
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.all_pairs import Samples, table_samples
-from gnomon.stats.cautions import name_missing_tasks, warn
+from gnomon.stats.cautions import name_missing_runs, name_missing_tasks, warn
 from gnomon.stats.improvement import wins_on_task
 
 By = Literal["algorithm", "task"]
@@ -41,9 +41,7 @@ class Field:
         if by == "algorithm":
             table = with_left_out(scores)
             name_missing_tasks(table)
-        missing = int(np.isnan(table.effective_scores).sum())
-        if missing:
-            warn(f"{missing} of {len(table)} runs have no score and are left out")
+        name_missing_runs(table)
         counts = table.run_counts if by == "algorithm" else table.run_counts.T
         names = table.algorithms if by == "algorithm" else table.tasks
         grounds = table.tasks if by == "algorithm" else table.algorithms

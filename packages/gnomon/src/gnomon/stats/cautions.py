@@ -49,6 +49,12 @@ def name_missing_tasks(table: ScoreTable) -> None:
             )
 
 
+def name_missing_runs(table: ScoreTable) -> None:
+    """Warn of runs without a score."""
+    if missing := int(np.isnan(table.effective_scores).sum()):
+        warn(f"{missing} of {len(table)} runs have no score and are left out")
+
+
 def warn(message: str) -> None:
     """Warn where the caller of the public function sees it."""
     note(message)

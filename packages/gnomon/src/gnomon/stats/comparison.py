@@ -22,7 +22,7 @@ from gnomon.scores.reading import Scores
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.all_pairs import SIGN_FLIPS
 from gnomon.stats.bootstrap import draw_key
-from gnomon.stats.cautions import warn
+from gnomon.stats.cautions import name_missing_runs, warn
 from gnomon.stats.difference import IMPROVEMENT, Differences
 from gnomon.stats.estimates import rule_notes
 from gnomon.stats.intervals import NO_INTERVAL, Method, Rule, Variances, checked
@@ -260,6 +260,7 @@ def compare(
     refuse_options("tasks", by=by, sequential=sequential)
     wanted = metric_list(metrics or ((*METRICS[:3], IMPROVEMENT) if pair else IMPROVEMENT))
     with recorded() as notes:
+        name_missing_runs(scores)
         refused = _refused(scores, wanted, pair, gamma)
         if refused and metrics is not None and not per_task:
             raise ScoreDataError(refused)

@@ -22,6 +22,7 @@ from gnomon.stats.cautions import (
     check_tasks,
     name_dependent_runs,
     name_large_share,
+    name_missing_runs,
     name_uneven_runs,
     shared_tasks,
     warn,
@@ -283,6 +284,7 @@ def estimate(
         return estimate_items(scores, metrics, by=by, level=level)
     refuse_options("tasks", by=by)
     with recorded() as notes:
+        name_missing_runs(scores)
         noise = table_noise(scores, variances)
         asked = _Asked(rule, resampling == "runs_and_tasks", gamma, noise)
         if per_task:

@@ -25,7 +25,7 @@ from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.cautions import shared_tasks, warn
+from gnomon.stats.cautions import name_missing_runs, shared_tasks, warn
 from gnomon.stats.comparison import chosen_pair, metrics_to_compare
 from gnomon.stats.difference import IMPROVEMENT, minus
 from gnomon.stats.distributions import student_quantile
@@ -267,6 +267,7 @@ def plan(
                 raise ScoreDataError(
                     f"expected at least 2 runs of each task to try, found {counts[0]}"
                 )
+            name_missing_runs(scores)
             wanted = metric_list(metrics or "iqm")
             tasks = scores.shared_tasks(pair) if pair else None
             check_scales(scores, wanted, tasks=tasks, gamma=gamma)

@@ -22,7 +22,7 @@ from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key, quantiles
-from gnomon.stats.cautions import shared_tasks, warn
+from gnomon.stats.cautions import name_missing_runs, shared_tasks, warn
 from gnomon.stats.distance import DistanceKind, distances
 from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.medians import locally_moderated_variances
@@ -209,9 +209,10 @@ def profile(
     if at is not None and not np.all(np.isfinite(at)):
         raise ScoreDataError(f"expected finite thresholds, found {at[~np.isfinite(at)][0]}")
     scale = ""
-    if isinstance(scores, ScoreTable):
-        scale, higher_is_better = scores.scale, scores.higher_is_better
     with recorded() as notes:
+        if isinstance(scores, ScoreTable):
+            scale, higher_is_better = scores.scale, scores.higher_is_better
+            name_missing_runs(scores)
         if kind == "ratio" or kind == "likelihood":
             away = distances(scores, kind, higher_is_better=higher_is_better)
             found = _of_distances(scores.algorithms, away, kind, at)

@@ -67,7 +67,7 @@ def test_a_step_that_is_named_leaves_short_runs_missing():
         ScoreDataError, match="expected runs that reach step 30; the longest ends a"
     ):
         at_common_step(table, 30)
-    with pytest.raises(ScoreDataError, match="expected a column 'step' to select by; found none"):
+    with pytest.raises(ScoreDataError, match="expected a column 'step' for curves; found none"):
         at_common_step(table.last_step(), 3)
     assert at_common_step(table.last_step()) is not None
 

@@ -153,7 +153,8 @@ def _draw_profiles(found: Sequence[Any], settings: Mapping[str, Any], ax: Axes) 
     draw_lines(ax, [Line(p.algorithm, p.tau, p.value, p.low, p.high) for p in found], steps=steps)
     ax.set_ylim(-0.02, 1.02)
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    ax.set_xlim(float(tau[0]), float(tau[-1]))
+    if tau[0] < tau[-1]:
+        ax.set_xlim(float(tau[0]), float(tau[-1]))
     scaled = kind.endswith("_score")
     if kind == "ratio":
         _ratio_axis(ax, tau)

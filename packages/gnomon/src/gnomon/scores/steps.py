@@ -69,6 +69,8 @@ class CurveRun:
 
 def curve_runs(table: ScoreTable) -> list[CurveRun]:
     """Return the runs of a table with steps that have any score, in the order of the table."""
+    if "step" not in table.rows:
+        raise ScoreDataError("expected a column 'step' for curves; found none")
     known = np.flatnonzero(~np.isnan(table.effective_scores))
     run, step = table.run_of_row[known], table.rows["step"][known].astype(np.float64)
     order = known[np.lexsort((step, run))]
@@ -129,10 +131,8 @@ def at_common_step(
     ...     at_common_step(table).runs("dqn", "task_0")
     array([2., 4.])
     """
-    if "step" not in table.rows:
-        if step is None and window is None:
-            return table
-        raise ScoreDataError("expected a column 'step' to select by; found none")
+    if "step" not in table.rows and step is None and window is None:
+        return table
     _check_step(step)
     runs = curve_runs(table)
     if step is None and all(run.steps.size == 1 for run in runs):
@@ -172,8 +172,6 @@ def at_common_step(
 
 def mean_of_last(table: ScoreTable, window: int) -> ScoreTable:
     """Return the mean of the last scores of each run, up to its own end."""
-    if "step" not in table.rows:
-        raise ScoreDataError("expected a column 'step' to select by; found none")
     score = table.rows["score"].copy()
     for run in curve_runs(table):
         score[run.rows[-1]] = run.scores[-window:].mean()

@@ -12,6 +12,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.cautions import shared_tasks
+from gnomon.stats.intervals import satterthwaite
 from gnomon.stats.samples import Strata
 
 DistanceKind = Literal["ratio", "likelihood"]
@@ -83,11 +84,11 @@ def _likelihood_distances(
     m = means * (1.0 if higher_is_better else -1.0)
     s, n = deviations + FLOOR, np.broadcast_to(n_runs, m.shape)
     columns, best = np.arange(m.shape[1]), np.argmax(m, axis=0)
-    variance = np.square(s) / n
-    total = variance + variance[best, columns]
-    quartic = s**4 / n**2 / (n - 1.0)
-    freedom = np.square(total) / (quartic + quartic[best, columns])
-    t = (m - m[best, columns]) / np.sqrt(total)
+    variances, dfs = (
+        np.stack(np.broadcast_arrays(x, x[best, columns]), -1) for x in (s**2 / n, n - 1.0)
+    )
+    freedom = satterthwaite(variances, dfs)
+    t = (m - m[best, columns]) / np.sqrt(variances.sum(axis=-1))
     found: FloatArray = -np.log10(special.stdtr(freedom, t))
     found[best, columns] = 0.0
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -208,14 +209,13 @@ def latex_rows(
     bold: Sequence[Sequence[bool]],
 ) -> str:
     """Return a LaTeX table (booktabs) of texts, with the names of its rows in the first column."""
+
+    def shown(cell: str, is_bold: bool) -> str:
+        text = re.sub(r"-(?=\d)", "$-$", _escaped(cell))
+        return rf"\textbf{{{text}}}" if is_bold else text
+
     rows = [
-        " & ".join(
-            [_escaped(str(head))]
-            + [
-                rf"\textbf{{{_escaped(cell)}}}" if is_bold else _escaped(cell)
-                for cell, is_bold in zip(row, marks, strict=True)
-            ]
-        )
+        " & ".join([_escaped(str(head)), *map(shown, row, marks)])
         for head, row, marks in zip(heads, cells, bold, strict=True)
     ]
     lines = [
@@ -262,8 +262,11 @@ def _latex_cell(value: Any, name: str) -> str:
 def _escaped(text: str) -> str:
     """Return a text as LaTeX prints it, on one line; what does not print, as an escape."""
     words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    words |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
     words |= {letter: "\\" + letter for letter in "&%$#_{}"}
-    return "".join(words.get(letter, letter) for letter in visible(text, kept="\xa0"))
+    found = "".join(words.get(letter, letter) for letter in visible(text, kept="\xa0"))
+    # The end of a row would take these as its options.
+    return f"{{{found[0]}}}{found[1:]}" if found.startswith(("[", "*")) else found
 
 
 def _is_bound(value: Any, name: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gnomon.tables import MOST_ROWS, html_table, latex_table, text_table
+import pytest
+
+from gnomon.tables import MOST_ROWS, html_table, latex_rows, latex_table, text_table
 
 
 def test_columns_are_aligned_at_a_fixed_width():
@@ -31,6 +33,22 @@ def test_no_table_prints_more_of_a_tiny_p_value_than_a_bound():
         assert text.count(bound) == 1, text
         assert "4.2e-07" in text, text
         assert "0.00012" in text, text
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("a_b & 5%", r"a\_b \& 5\%"),
+        ("x<y>z|", r"x\textless{}y\textgreater{}z\textbar{}"),
+        ("[a] *", "{[}a] *"),
+        ("* $x^2$", r"{*} \$x\textasciicircum{}2\$"),
+    ],
+)
+def test_names_are_printed_by_latex_as_they_are(name, printed):
+    row = latex_table([{"name": name, "value": -0.5}], ["name", "value"]).splitlines()[4]
+    assert row == rf"{printed} & $-0.5$ \\"
+    row = latex_rows(["task", "a"], [name], [["-0.5 [-1, 2]"]], [[True]]).splitlines()[4]
+    assert row == rf"{printed} & \textbf{{$-$0.5 [$-$1, 2]}} \\"
 
 
 def test_of_a_long_table_the_first_rows_are_shown():

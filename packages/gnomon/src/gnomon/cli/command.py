@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: As if the signal had ended it.
 _SIGPIPE = 141
+#: A wrong word on the command line: click's UsageError, of which typer has a copy.
+_Misuse: Any = typer.BadParameter.__base__
 
 
 class _Verbs(typer.core.TyperGroup):
@@ -112,9 +114,16 @@ class Command:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         try:
             asked = [word for word in sys.argv[1:2] if word in self.verbs]
-            self.application(*asked)(prog_name=self.name)
+            sys.exit(self.application(*asked)(prog_name=self.name, standalone_mode=False))
         except GnomonError as error:
             self._fail(str(error))
+        except _Misuse as error:
+            text = error.format_message()
+            if "\n" not in text:
+                verb = error.ctx.command_path if error.ctx else self.name
+                self._fail(f"{text.removesuffix('.')} (see {verb} --help)")
+            error.show()  # the whole help, where a verb is missing
+            sys.exit(error.exit_code)
         except OSError as error:
             what = error.strerror or str(error) or type(error).__name__
             self._fail(": ".join(str(part) for part in (error.filename, what) if part))

@@ -117,7 +117,11 @@ def intervals(estimates: Sequence[Number | None]) -> IntervalColumn:
     def place(x: float) -> float:
         return round(_MARGIN + (scale(max(x, least)) - low) * unit, 2)
 
-    return IntervalColumn(
-        tuple(tuple(None if x is None else place(x) for x in each) for each in ends),
-        tuple((place(x), f"{x:,.10g}") for x in values if least <= x <= most * (1 + 1e-9)),
-    )
+    ticks: list[tuple[float, str]] = []
+    for x in values:
+        at, label = place(x), f"{x:,.10g}"
+        has_room = not ticks or at - ticks[-1][0] > 7 * len(label) + 14
+        if has_room and least <= x <= most * (1 + 1e-9):
+            ticks.append((at, label))
+    rows = (tuple(None if x is None else place(x) for x in each) for each in ends)
+    return IntervalColumn(tuple(rows), tuple(ticks))

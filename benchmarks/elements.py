@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.record import Measurement
-from gohr.experiments import TagEffects, Trials, compare_trials
-from gohr.experiments.rule_tags import tag_effects_of
+from gohr.experiments import Trials, compare_trials
+from gohr.experiments.rule_tags import TagEffects, tag_effects_of
 
 Array = npt.NDArray[np.float64]
 N_PAIRS, RATIO, N_RESAMPLES = 400, 1.6, 500

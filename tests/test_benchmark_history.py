@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[1]
+
 
 @pytest.fixture
 def benchmarks(monkeypatch):
     """The history and the record, which are beside the tests."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    monkeypatch.syspath_prepend(str(ROOT))
     return import_module("benchmarks.history"), import_module("benchmarks.record")
 
 
@@ -52,3 +54,17 @@ def test_a_table_takes_the_place_of_its_own_alone(benchmarks, tmp_path, monkeypa
     main.keep("game", "## game\n\nfast\n")
     expected = ["## game\n\nfast\n", "## growth\n\nquick\n", by_hand, "## scale\n\nlarge\n"]
     assert readme.read_text() == "\n".join([main.HEAD, *expected])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "benchmarks").glob("[a-z]*.py")), ids=lambda p: p.stem
+)
+def test_every_benchmark_imports_what_it_measures(path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    try:
+        import_module(f"benchmarks.{path.stem}")
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] in {"gnomon", "gohr", "gnomon_board", "benchmarks"}:
+            raise
+        pytest.skip(f"{error.name} is not installed")

@@ -335,22 +335,36 @@ def _items(
 
 
 def _over_rules(rows: list[Outcome], *shares: list[float]) -> tuple[float, float, float]:
-    """Return the mean of shares, or a mean minus another one, with its interval over the rules."""
+    """Return the mean of shares, or a mean minus another one, with its interval over the rules.
+
+    That of a difference is Newcombe's (1998), from the intervals of both shares and the correlation
+    of their means by rule, with his correction: variances by themselves are too small near the
+    ceiling, where a rare rule may not have been met.
+    """
     import gnomon
 
-    if len({one.rule for one in rows}) < 2:
-        value, *minus = map(_mean, shares)
+    rules = {rule: i for i, rule in enumerate(dict.fromkeys(one.rule for one in rows))}
+    value, *minus = means = [_mean(one) for one in shares]
+    if len(rules) < 2:
         return value - sum(minus), math.nan, math.nan
-    names = ["a", "b"][: len(shares)]
+    names, tasks = ["a", "b"][: len(shares)], [str(k) for k in range(len(rows))]
+    players = [name for name in names for _ in rows]
     table = _items(
-        [name for name in names for _ in rows],
-        [str(k) for k in range(len(rows))] * len(names),
-        [share for one in shares for share in one],
-        rows * len(names),
+        players, tasks * len(names), [x for one in shares for x in one], rows * len(names)
     )
     with noted():  # that few rules, or equal outcomes, make an interval wide
-        if len(shares) == 1:
-            [found] = gnomon.estimate(table, "mean")
-            return found.value, found.low, found.high
-        [pair] = gnomon.compare(table, "a", "b", "mean")
-    return pair.value, pair.low, pair.high
+        low, high = np.array([(one.low, one.high) for one in gnomon.estimate(table, "mean")]).T
+    if not minus:
+        return value, float(low[0]), float(high[0])
+    place = [rules[one.rule] for one in rows]
+    by_rule = [np.bincount(place, one) / np.bincount(place) for one in shares]
+    found = np.cov(by_rule)
+    shared = found[0, 1] - min(max(found[0, 1], 0.0), 0.5 / len(rules))
+    spread = math.sqrt(found[0, 0] * found[1, 1])
+    correlation = shared / spread if spread else 0.0
+    value, (below, above) = value - minus[0], (means - low, high - means)
+
+    def distance(one: float, other: float) -> float:
+        return math.sqrt(max(one**2 + other**2 - 2.0 * correlation * one * other, 0.0))
+
+    return value, value - distance(below[0], above[1]), value + distance(above[0], below[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Any, cast, get_args
 
@@ -204,4 +205,12 @@ def _ideal_shares(
         return same, same
     n_boards = math.ceil(n / board_spec.pieces[0])  # a board takes an attempt for each piece
     drawn: dict[str, Any] = {"trial": trial, "seed": seed, "board_spec": board_spec}
-    return same, share(evidence(rule, "informative", n_boards, max_attempts=n, **drawn))
+    # Fewer boards begin the same evidence, so that a power of two serves most players of a trial.
+    n_boards = 1 << (n_boards - 1).bit_length()
+    best = _informative(rule, n_boards, **drawn)
+    return same, share(evidence(rule, best, n_boards, max_attempts=n, **drawn))
+
+
+@lru_cache(maxsize=16)
+def _informative(rule: RuleEntry, n_boards: int, **drawn: Any) -> TrialLog:
+    return evidence(rule, "informative", n_boards, **drawn)

@@ -13,7 +13,8 @@ import os
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
@@ -148,14 +149,19 @@ def _pairs() -> Iterator[Measurement]:
         )
 
 
-def _difference(a: Array, b: Array, scale: str, clusters: Clusters | None = None) -> Differences:
-    pair = np.array([[0, 1]])
-    return paired_differences(np.array([a, b]), pair, np.array([scale] * 2), clusters)
+def _differences(
+    pairs: Iterable[tuple[Array, Array]], scale: str, clusters: Clusters | None = None
+) -> Differences:
+    """Return the difference of the two models in each of many tables."""
+    pair, scales = np.array([[0, 1]]), np.array([scale] * 2)
+    found = [paired_differences(np.array(both), pair, scales, clusters) for both in pairs]
+    names = [field.name for field in fields(Differences)]
+    return Differences(*(np.concatenate([getattr(x, name) for x in found]) for name in names))
 
 
-def _interval(found: Differences) -> tuple[float, float]:
-    low, high = found.interval(LEVEL)
-    return float(low[0]), float(high[0])
+def _ends(found: Differences) -> Array:
+    """Return the intervals, shape (tables, 2)."""
+    return np.array(found.interval(LEVEL)).T
 
 
 def _covered(ends: Array, truth: float) -> float:
@@ -207,8 +213,8 @@ def _epoch_difference(shape: str, n: int, s: int, gap: float) -> tuple[float, st
 
     a, b = draw((1, 400_000))
     truth = float((a - b).mean())
-    ends = [_interval(_difference(x, y, "unit")) for x, y in zip(*draw((N_TABLES, n)), strict=True)]
-    return _covered(np.array(ends), truth), f"{shape}, {s} epochs, gap {gap}"
+    found = _differences(zip(*draw((N_TABLES, n)), strict=True), "unit")
+    return _covered(_ends(found), truth), f"{shape}, {s} epochs, gap {gap}"
 
 
 # Items in clusters
@@ -263,10 +269,10 @@ def _cluster_difference(
     rng = _rng("cluster difference", kind, len(clusters), correlation, p)
     q = 0.9 * p
     a, b = (_drawn(rng, clusters, correlation, share) for share in (p, q))
-    ends = [_interval(_difference(x, y, "binary", clusters)) for x, y in zip(a, b, strict=True)]
+    ends = _ends(_differences(zip(a, b, strict=True), "binary", clusters))
     usual = [_usual_interval(x - y, clusters) for x, y in zip(a, b, strict=True)]
     name = f"correlation {correlation}, {p:g} and {q:.2g}"
-    return _covered(np.array(ends), p - q), _covered(np.array(usual), p - q), name
+    return _covered(ends, p - q), _covered(np.array(usual), p - q), name
 
 
 def _usual_interval(x: Array, clusters: Clusters) -> tuple[float, float]:
@@ -313,10 +319,9 @@ def _ceiling() -> Iterator[Measurement]:
         for p, q in SHARES:
             rng = _rng("ceiling", name, p, q)
             pairs, truth = _copula(rng, p, q, scale, clusters, n)
-            found = [_difference(a, b, scale, clusters) for a, b in pairs]
-            cell = f"{p:g} and {q:g}"
-            held.append((_covered(np.array([_interval(one) for one in found]), truth), cell))
-            wrong = float(np.mean([one.p_values[0] <= 0.05 for one in found]))
+            found = _differences(pairs, scale, clusters)
+            held.append((_covered(_ends(found), truth), f"{p:g} and {q:g}"))
+            wrong = float(np.mean(found.p_values <= 0.05))
             (errors if p == q else power).append(wrong)
         note = f"error {100 * np.mean(errors):.1f}, most {100 * max(errors):.1f}; "
         note += f"power {100 * np.mean(power):.0f}"

@@ -36,11 +36,11 @@ NEEDED = {
     "Reader": ("name", "files", bool, list),
     "ScoreTable": ({"algorithm": ["a"], "task": ["t"], "score": [1.0]},),
     "baselines": (MANY,),
-    "check_claim": (TABLE, "b worse than a", "mean"),
     "create_performance_profile": ({"a": X}, [0.0, 1.0]),
     "curves": (CURVES,),
     "distill": (MANY,),
     "draw_lines": (gnomon.plot.style.new_drawing(4, 3).subplots(), [LINE]),
+    "gate": (TABLE.select(algorithms=["b"]), TABLE.select(algorithms=["a"])),
     "get_interval_estimates": ({"a": X}, np.mean),
     "load_scores": ("gohr-full",),
     "mann_whitney": (X[0], X[1]),
@@ -112,8 +112,8 @@ def test_a_wrong_word_is_refused(function, argument):
     name = function.__qualname__
     options = {argument: "nonsense"}
     needed = NEEDED.get(name, (TABLE,))
-    if argument == "metric" and name == "check_claim":
-        needed = needed[:2]
+    if name == "gate":
+        options = {"metric": "mean", "regression": True} | options
     if argument in ("also", "pair"):
         options = {argument: ["nonsense", "a"]}
     if argument == "by" and name in ("compare", "estimate", "report", "scores_report"):

@@ -8,7 +8,7 @@ Scores
     `normalize` puts scores on a common scale; each returns a `ScoreTable`.
 Statistics
     `estimate` (how good), `compare` (which of two, or of every pair, by how much),
-    `profile`, `curves` (over training), `plan` (how many runs).
+    `profile`, `curves` (over training), `plan` (how many runs), `gate` (does a new version pass).
 Ranks and smaller suites
     `rank` (intervals of ranks), `audit` (what a table supports), `distill` (the few tasks that
     predict a suite) and `predict` (scores on all tasks from scores on these, by a `SubsetModel`).

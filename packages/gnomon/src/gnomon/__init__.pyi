@@ -17,6 +17,7 @@ from .scores import read_scores as read_scores
 from .stats import compare as compare
 from .stats import curves as curves
 from .stats import estimate as estimate
+from .stats import gate as gate
 from .stats import plan as plan
 from .stats import profile as profile
 
@@ -30,6 +31,7 @@ __all__ = [
     "distill",
     "errors",
     "estimate",
+    "gate",
     "load_scores",
     "normalize",
     "plan",

@@ -101,7 +101,7 @@ def test_a_gate_whose_output_nobody_reads_neither_passes_nor_fails(tmp_path):
     (tmp_path / "s.csv").write_text(SCORES + "ppo,pong,0,2\nppo,pong,1,1\n")
     reading, writing = os.pipe()
     os.close(reading)
-    gate = [*GNOMON, "compare", "s.csv", "--metric", "mean", "--fail-if", "ppo worse than dqn"]
+    gate = [*GNOMON, "gate", "s.csv", "ppo", "dqn", "--metric", "mean", "--regression"]
     said = subprocess.run(gate, stdout=writing, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     os.close(writing)
     assert (said.returncode, said.stderr) == (141, "")

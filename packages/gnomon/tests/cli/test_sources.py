@@ -96,11 +96,8 @@ def test_what_can_be_read_both_ways_is_refused_with_both_readings(command, logs)
         ("report base.json new.json --pair base nwe", "unknown algorithm 'nwe'"),
         ("report base.json new.json --markdown --out x.html", "expected a name that ends in .md"),
         ("report base.json new.json --by topik", "unknown column 'topik'"),
-        ("compare base.json new.json --fail-if new", "expected a claim such as 'B worse than A'"),
-        (
-            "compare base.json new.json base new --fail-if X --by topic",
-            "--by cannot be combined with --fail-if",
-        ),
+        ("gate base.json --regression", "expected NEW and BASE, found base.json"),
+        ("gate new.json base.json", "expected a claim to decide; found none of --non-inferior"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_status_2(command, arguments, told):
@@ -111,23 +108,20 @@ def test_what_is_wrong_is_one_line_and_status_2(command, arguments, told):
     assert not said.out
 
 
-def test_the_gate_fails_where_the_claim_is_established(command):
-    both = ("compare", "base.json", "new.json", "--fail-if")
-    said = command("gnomon", *both, "B worse than A")
-    assert said.status == 1
-    assert "Established: new is worse than base." in said.out
-    assert "Error rate at most 2.5 %" in said.out
-    for claim in ("A worse than B", "new worse than base by 0.1"):
-        said = command("gnomon", *both, claim)
-        assert said.status == 0, said.err
-        assert "Not established" in said.out
-    said = command("gnomon", *both, "B worse than A", "--json")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "new.json base.json",
+        "ours=new.json old=base.json",
+        "base.json new.json new base",
+        "base.json new.json --pair new base",
+    ],
+)
+def test_the_gate_takes_two_sources_or_two_names(command, words):
+    said = command("gnomon", "gate", *words.split(), "--regression", "--json")
     assert said.status == 1
     (found,) = json.loads(said.out)["results"]
-    assert (found["a"], found["b"], found["established"]) == ("new", "base", True)
-    assert (found["error_rate"], found["n_items"], found["margin"]) == (0.025, 40, 0.0)
-    said = command("gnomon", *both, "B worse than A", "--level", "0.99999")
-    assert said.status == 0
+    assert (found["claim"], found["holds"], found["value"]) == ("regression", False, -0.25)
 
 
 def test_the_gate_takes_tables_of_tasks(command, logs):
@@ -136,17 +130,15 @@ def test_the_gate_takes_tables_of_tasks(command, logs):
     for name, mean in (("old", 1.0), ("new", 0.0)):
         lines += [f"{name},t{t},{r},{rng.normal(mean)}" for t in range(6) for r in range(8)]
     (logs / "scores.csv").write_text("\n".join(lines))
-    said = command(
-        "gnomon", "compare", "scores.csv", "--metric", "iqm", "--fail-if", "new worse than old"
-    )
-    assert (said.status, "Established: new is worse" in said.out) == (1, True)
-    said = command("gnomon", "compare", "scores.csv", "--fail-if", "new worse than old")
+    both = ("scores.csv", "new", "old", "--regression")
+    said = command("gnomon", "gate", *both, "--metric", "iqm", "--normalize", "min-max")
+    assert (said.status, "Fail: all: NEW is significantly worse" in said.out) == (1, True)
+    said = command("gnomon", "gate", *both)
     assert said.status == 2
-    assert "a claim is about one metric: expected one of mean, median, iqm" in said.err
+    assert "claims are about one metric: expected one of mean, median, iqm" in said.err
     assert "--metric" in said.err
-    two = ("--metric", "iqm", "--metric", "mean")
-    said = command("gnomon", "compare", "scores.csv", *two, "--fail-if", "new worse than old")
-    assert said.status == 2
+    said = command("gnomon", "gate", "new.json", "base.json", "--normalize", "min-max", *both[3:])
+    assert (said.status, "needs one table of both" in said.err) == (2, True)
 
 
 def test_markdown_goes_to_standard_output_or_a_file(command, logs):

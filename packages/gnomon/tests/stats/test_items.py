@@ -88,16 +88,15 @@ def test_clusters_make_it_cluster_robust():
     rows = {"algorithm": ["d"] * 60, "task": scores.tasks, "score": 2.0 * difference}
     rows["topic"] = [topics[t] for t in scores.tasks]
     (doubled,) = estimate(ScoreTable(rows, units="items", cluster="topic"))
-    assert one.method == "cluster_t"
-    assert one.n_clusters == 8
-    # The same clusters without the items that are added for scores between 0 and 1.
-    assert doubled.method == "cluster_t"
+    assert (one.method, one.n_clusters, doubled.method) == ("cluster_tango", 8, "cluster_t")
     t = (doubled.high - doubled.value) / doubled.standard_error
-    error = (one.high - one.value) / t
-    assert error > doubled.standard_error / 2.0
     df = optimize.brentq(lambda df: scipy_stats.t.ppf(0.975, df) - t, 1.0, 100.0)
-    assert one.p_value == pytest.approx(2.0 * scipy_stats.t.sf(abs(one.value) / error, df))
-    assert one.high - one.value == pytest.approx(one.value - one.low)
+    # Tango's interval of as many independent items as have the variance of the clusters.
+    ratio = difference.var(ddof=1) / difference.size / (doubled.standard_error / 2.0) ** 2
+    counts = ratio * np.array([one.only_a, one.only_b, one.n_items])
+    assert (one.low, one.high) == pytest.approx(tango(*counts, critical=t))
+    score = (counts[0] - counts[1]) / np.sqrt(counts[0] + counts[1])
+    assert one.p_value == pytest.approx(2.0 * scipy_stats.t.sf(abs(score), df))
 
 
 def test_epochs_are_compared_by_their_items():

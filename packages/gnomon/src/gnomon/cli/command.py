@@ -189,6 +189,7 @@ COMMAND = Command(
         "curves": "statistics.curves",
         "plan": "statistics.plan",
         "audit": "ranking.audit",
+        "gate": "statistics.gate",
         "distill": "distill.distill",
         "predict": "distill.predict",
         "report": "reports.report",

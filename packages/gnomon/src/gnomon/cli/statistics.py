@@ -1,4 +1,4 @@
-"""The verbs ``estimate``, ``compare``, ``profile``, ``curves`` and ``plan``."""
+"""The verbs ``estimate``, ``compare``, ``gate``, ``profile``, ``curves`` and ``plan``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from gnomon.cli.options import (
     with_groups,
 )
 from gnomon.cli.sources import Pair, Sources, SourcesAndPair, sources_and_pair
-from gnomon.results import Results
 
 By = Annotated[
     str | None, typer.Option("--by", help="Items: a column whose groups are shown separately too.")
@@ -98,13 +97,6 @@ def compare(
         Literal["e"] | None,
         typer.Option(help="Items: compare after more and more items, by e-values."),
     ] = None,
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Exit with status 1 if this claim is established: 'B worse than A' or 'B worse "
-            "than A by 0.02'; repeatable."
-        ),
-    ] = None,
     *,
     scores: ScoreOptions,
     draws: DrawOptions,
@@ -120,8 +112,7 @@ def compare(
       gnomon compare scores.csv ppo dqn --per-task
     """
     kinds = {"--by": by, "--sequential": sequential}
-    given = [name for name, value in (kinds | {"--fail-if": fail_if}).items() if value is not None]
-    given += ["--per-task"] if per_task and fail_if is not None else []
+    given = [name for name, value in kinds.items() if value is not None]
     if len(given) > 1:
         raise typer.BadParameter(f"{given[0]} cannot be combined with {given[1]}")
     from gnomon import stats
@@ -136,17 +127,108 @@ def compare(
         if wanted:
             options["metrics"] = wanted
         two = chosen_pair(table, *(two or (None, None)))
-        found: Results[Any]
-        if fail_if is not None:
-            if wanted is not None and len(wanted) > 1:
-                raise typer.BadParameter(f"--fail-if takes one metric, found {', '.join(wanted)}")
-            metric = [*options.pop("metrics", [])]
-            found = stats.check_claim(table, fail_if, *metric, pair=two, **options)
-        else:
-            options |= {"per_task": per_task, "by": by, "sequential": sequential}
-            found = stats.compare(table, *(two or ()), **options)
+        options |= {"per_task": per_task, "by": by, "sequential": sequential}
+        answer.show(stats.compare(table, *(two or ()), **options))
+
+
+@with_groups
+def gate(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NEW BASE",
+            show_default=False,
+            help="Scores of the new version, and those to compare it with; or the sources of both, "
+            "followed by the names of the two.",
+        ),
+    ],
+    pair: Pair = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Tasks: mean, median, iqm or probability_of_improvement; items: mean, pass@K or "
+            "pass^K."
+        ),
+    ] = None,
+    non_inferior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MARGIN",
+            help="Pass only if a larger loss is ruled out: 0.02 in points, 2% of the value of "
+            "BASE.",
+        ),
+    ] = None,
+    regression: Annotated[
+        bool, typer.Option("--regression", help="Fail only if NEW is significantly worse.")
+    ] = False,
+    superior: Annotated[
+        bool, typer.Option("--superior", help="Pass only if NEW is significantly better.")
+    ] = False,
+    by: Annotated[
+        str | None, typer.Option("--by", help="A column, or task: its groups must pass too.")
+    ] = None,
+    missing: Annotated[
+        Literal["refuse", "wrong", "drop"],
+        typer.Option(help="What becomes of scores of BASE that NEW lacks."),
+    ] = "refuse",
+    worst: Annotated[
+        float | None, typer.Option(help="Worst score, for --missing wrong, if not 0 to 1.")
+    ] = None,
+    require: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Share of the tasks or items that NEW must have."),
+    ] = None,
+    paired: Annotated[
+        bool, typer.Option("--paired", help="Pair the runs that have the same label.")
+    ] = False,
+    level: Level = 0.95,
+    *,
+    scores: ScoreOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Decide claims about a new version.
+
+    Exit status 0 if all claims hold, 1 if one does not, 2 if they cannot be decided.
+
+    Example:
+      gnomon gate new.csv base.csv --non-inferior 0.02 --regression
+      gnomon gate scores.csv ppo dqn --metric iqm --superior
+    """
+    from gnomon import stats
+    from gnomon.stats.comparison import chosen_pair
+
+    reads = (*sources, scores.normalize)
+    with answering("gate", as_json=as_json, reads=reads) as answer:
+        source, two = sources_and_pair(sources, pair, scores.table)
+        if two is None and len(source) != 2:
+            raise typer.BadParameter(f"expected NEW and BASE, found {' '.join(sources)}")
+        own = (scores.normalize or "").startswith(("min-max", "reference:"))
+        if two is None and own:
+            raise typer.BadParameter(f"--normalize {scores.normalize} needs one table of both")
+        named = None if metric is None else [metric]
+        new, *base = (
+            scores_or_summaries(part, scores, named, {"paired": paired})[0]
+            for part in ([source] if two else [[word] for word in source])
+        )
+        if two:
+            chosen_pair(new, *two)
+            new, *base = (new.select(algorithms=[name]) for name in two)
+        found = stats.gate(
+            new,
+            base[0],
+            metric,
+            non_inferior=non_inferior,
+            regression=regression,
+            superior=superior,
+            by=by,
+            missing=missing,
+            worst=worst,
+            require=require,
+            paired=paired,
+            level=level,
+        )
         answer.show(found)
-    if isinstance(found, stats.ClaimChecks) and any(one.established for one in found):
+    if not found.passed:
         raise typer.Exit(1)
 
 

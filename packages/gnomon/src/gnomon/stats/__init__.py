@@ -9,6 +9,8 @@ How good is each algorithm?
 Which is better, and by how much?
     :func:`compare` takes two algorithms or every pair; differences and the probability of
     improvement, with intervals and corrected p-values.
+Does a new version pass?
+    :func:`gate` decides claims: no larger loss than a margin, no regression, a gain.
 Where is it better?
     :func:`profile` shows the whole distribution of scores, or the distance from the best.
 When is it better?

@@ -1,13 +1,14 @@
 from .bootstrap import median_curve as median_curve
 from .bootstrap import median_interval as median_interval
-from .claims import ClaimChecks as ClaimChecks
-from .claims import check_claim as check_claim
 from .comparison import Comparison as Comparison
 from .comparison import Comparisons as Comparisons
 from .comparison import compare as compare
 from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
+from .gates import Gate as Gate
+from .gates import GateClaim as GateClaim
+from .gates import gate as gate
 from .improvement import probability_of_improvement as probability_of_improvement
 from .learning_curves import Curves as Curves
 from .learning_curves import curves as curves
@@ -29,20 +30,21 @@ from .summary_statistics import stand_in_runs as stand_in_runs
 
 __all__ = [
     "METRICS",
-    "ClaimChecks",
     "Comparison",
     "Comparisons",
     "Curves",
     "Estimate",
     "Estimates",
+    "Gate",
+    "GateClaim",
     "Metric",
     "Plan",
     "Profiles",
     "Strata",
-    "check_claim",
     "compare",
     "curves",
     "estimate",
+    "gate",
     "holm",
     "mann_whitney",
     "mcnemar",

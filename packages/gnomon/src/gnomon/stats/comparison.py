@@ -60,9 +60,10 @@ class Comparison(FieldRecord):
         table); None if they are equal. The p-value measures how far this may be due to chance.
     n_items : int, optional
         Items that both have; this and the following exist for items only. The method is ``tango``
-        (right or wrong), ``paired_t``, ``cluster_t``, ``betting`` (sequential), or ``sign_flips``
-        where differences do not vary: p-values are 2 ** (1 - n) for n items or clusters, intervals
-        the exact binomial bound for scores between 0 and 1, and not estimable otherwise.
+        (right or wrong), ``paired_t``, ``cluster_tango``, ``cluster_t``, ``betting`` (sequential),
+        or ``sign_flips`` where differences do not vary: p-values are 2 ** (1 - n) for n items or
+        clusters, intervals the exact binomial bound for scores between 0 and 1, and not estimable
+        otherwise.
     n_clusters : int, optional
         Clusters of these.
     only_a, only_b : int, optional

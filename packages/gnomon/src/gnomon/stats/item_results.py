@@ -24,6 +24,7 @@ POWER = 0.8
 TESTS = {
     "tango": "McNemar's mid-p test",
     "paired_t": "Student's t test",
+    "cluster_tango": "a score test with cluster-robust errors",
     "cluster_t": "Student's t test with cluster-robust errors",
     "sign_flips": "random sign flips of items or clusters",
 }

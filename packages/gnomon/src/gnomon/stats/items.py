@@ -28,7 +28,16 @@ from gnomon.stats.cautions import warn
 from gnomon.stats.clusters import Clusters, VarianceComponents, variance_components
 from gnomon.stats.distributions import student_quantile
 from gnomon.stats.metrics import Metric, Metrics, metric_list
-from gnomon.stats.proportions import effective_wilson, mcnemar, pass_at, pass_hat, tango, wilson
+from gnomon.stats.proportions import (
+    MOST_PRECISION,
+    effective_wilson,
+    mcnemar,
+    pass_at,
+    pass_hat,
+    tango,
+    tango_score,
+    wilson,
+)
 
 Mask = npt.NDArray[np.bool_]
 
@@ -43,9 +52,9 @@ LARGE_CLUSTER = 0.5
 #: much, one each way: where nearly all items agree, rare ones were not observed yet. With 20 items
 #: differences of shares over epochs then cover 97 % (at least 93 %), without it 90 % (65 %).
 ADDED = 0.4
-#: With fewer clusters than this the two items stand for unobserved clusters. With 20 lognormal
-#: clusters and shares near 1 intervals cover at least 92 % (without the items 89 %); if they stood
-#: for clusters there too, power would be 0.11 instead of 0.17 (``benchmarks items``).
+#: With fewer clusters than this the two items stand for unobserved clusters. By Student's t, which
+#: graded scores have, intervals of shares near 1 in 20 lognormal clusters cover at least 92 %
+#: (without the items 89 %); if they stood for clusters there too, power would be 0.11, not 0.17.
 WEIGHTED_CLUSTERS = 10
 #: A variance below this share of its parts may be rounding: it is computed again item by item.
 ROUNDING = 1e-9
@@ -179,9 +188,15 @@ class Differences:
         return np.asarray((self.variance == 0.0) & ~self.exact)
 
     @property
+    def scored(self) -> Mask:
+        """Where scores are right or wrong, so that Tango's score decides."""
+        return np.asarray(~np.isnan(self.only_a) & ~self.constant)
+
+    @property
     def methods(self) -> list[str]:
         """The names of the intervals."""
-        found = np.where(self.clustered, "cluster_t", np.where(self.exact, "tango", "paired_t"))
+        found = np.where(self.scored, "tango", np.where(self.clustered, "t", "paired_t"))
+        found = np.where(self.clustered, np.char.add("cluster_", found), found)
         return [str(name) for name in np.where(self.constant, "sign_flips", found)]
 
     @property
@@ -197,6 +212,20 @@ class Differences:
         other = np.sqrt(self.variance + np.where(self.bounded, added, 0.0))
         return np.where(self.exact, np.sqrt((share - gap**2) / n), other)
 
+    @property
+    def _effective(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Items that one model alone solves, all items, and degrees of freedom, for the score.
+
+        Clusters count for as many independent items as have their variance (Korn and Graubard
+        1998), at most MOST_PRECISION times their own.
+        """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            spread = ((self.only_a + self.only_b) / self.n - self.value**2) / (self.n - 1.0)
+            ratio = np.minimum(spread / self.variance, MOST_PRECISION)
+        ratio = np.where(self.clustered & self.scored, ratio, 1.0)
+        df = np.where(self.exact, np.inf, self.df)
+        return self.only_a * ratio, self.only_b * ratio, self.n * ratio, df
+
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return the intervals of the differences.
 
@@ -206,27 +235,51 @@ class Differences:
         half = _quantiles(level, self.df) * self.error
         unlike = 1.0 - ((1.0 - level) / 2.0) ** (1.0 / np.maximum(self.units, 1.0))
         ends = []
-        exact = tango(self.only_a, self.only_b, self.n, level=level)
-        for side, of_exact in zip((-1.0, 1.0), exact, strict=True):
+        b, c, n, df = self._effective
+        scored = tango(b, c, n, critical=_quantiles(level, df))
+        for side, of_scored in zip((-1.0, 1.0), scored, strict=True):
             end = self.value + side * half
             bound = self.value + side * unlike * (1.0 - side * self.value)
             end = np.where(self.constant, np.where(self.bounded, bound, np.nan), end)
             end = np.where(self.bounded, np.clip(end, -1.0, 1.0), end)
-            end = np.where(self.exact, of_exact, end)
+            end = np.where(self.scored, of_scored, end)
             ends.append(np.where(np.isnan(self.variance), np.nan, end))
         return ends[0], ends[1]
 
     @property
     def p_values(self) -> FloatArray:
         """Two-sided: McNemar's mid-p, or Student's t; random sign flips where nothing varies."""
-        from scipy.special import stdtr
-
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found = 2.0 * stdtr(self.df, -np.abs(self.value) / self.error)
+        found = np.minimum(2.0 * np.minimum(self.tail(0.0, 1.0), self.tail(0.0, -1.0)), 1.0)
         flips = np.where(self.value == 0.0, 1.0, 2.0 ** (1.0 - self.units))
         found = np.where(self.constant, flips, found)
-        b, c = (np.where(self.exact, x, 0.0) for x in (self.only_a, self.only_b))
-        found = np.where(self.exact, mcnemar(b, c), found)
+        found = np.where(self.exact, self._mid_p, found)
+        return np.where(np.isnan(self.variance), np.nan, found)
+
+    @property
+    def _mid_p(self) -> FloatArray:
+        return mcnemar(*(np.where(self.exact, x, 0.0) for x in (self.only_a, self.only_b)))
+
+    def tail(self, limit: float, side: float) -> FloatArray:
+        """Return the one-sided p-value that the differences lie above a limit (below: side -1).
+
+        Tango's score or Student's t, which the intervals invert. Where differences do not vary, the
+        chance to see no unlike unit if there are enough of them to reach the limit, or, where
+        scores have no bounds, of equal signs.
+        """
+        from scipy.special import stdtr
+
+        beyond = side * (self.value - limit)
+        b, c, n, df = self._effective
+        with np.errstate(invalid="ignore", divide="ignore"):
+            score = side * tango_score(b, c, n, np.full_like(n, limit))
+            found = stdtr(df, -np.where(self.scored, score, beyond / self.error))
+            unlike = np.where(self.bounded, beyond / (1.0 + side * self.value), 0.5)
+        constant = np.where(beyond > 0.0, np.clip(1.0 - unlike, 0.0, 1.0) ** self.units, 1.0)
+        found = np.where(self.constant, constant, found)
+        # Tango's score is infinite where one model alone solves every item.
+        found = np.where(self.exact & (self.variance == 0.0), np.maximum(found, constant), found)
+        if limit == 0.0:
+            found = np.where(self.exact & (beyond > 0.0), np.maximum(found, self._mid_p / 2), found)
         return np.where(np.isnan(self.variance), np.nan, found)
 
     def detectable(self, level: float, power: float) -> FloatArray:

@@ -99,7 +99,12 @@ def effective_wilson(
 
 
 def tango(
-    only_a: npt.ArrayLike, only_b: npt.ArrayLike, n: npt.ArrayLike, *, level: float = 0.95
+    only_a: npt.ArrayLike,
+    only_b: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    level: float = 0.95,
+    critical: npt.ArrayLike | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return Tango's score interval of a difference of paired proportions.
 
@@ -108,12 +113,14 @@ def tango(
 
     Parameters
     ----------
-    only_a, only_b : array_like of int
+    only_a, only_b : array_like of float
         Items that only the first, and only the second, of two models solves.
-    n : array_like of int
-        Number of items.
+    n : array_like of float
+        Number of items. None of the three needs to be whole.
     level : float
         Confidence level.
+    critical : array_like of float, optional
+        Largest score that is not rejected, in place of the normal quantile of `level`.
 
     Returns
     -------
@@ -131,17 +138,18 @@ def tango(
     -0.1181 0.0594
     """
     b, c, n = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (only_a, only_b, n)))
-    z, seen = normal_quantile(level), (b - c) / n
+    z = np.asarray(normal_quantile(level) if critical is None else critical)
+    seen = (b - c) / n
     outside, inside = np.array([-np.ones_like(seen), np.ones_like(seen)]), np.array([seen, seen])
     for _ in range(N_HALVINGS):
         middle = (outside + inside) / 2.0
-        score = _tango_score(b, c, n, middle)
+        score = tango_score(b, c, n, middle)
         held = np.array([score[0] <= z, score[1] >= -z])
         inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
     return inside[0], inside[1]
 
 
-def _tango_score(b: FloatArray, c: FloatArray, n: FloatArray, delta: FloatArray) -> FloatArray:
+def tango_score(b: FloatArray, c: FloatArray, n: FloatArray, delta: FloatArray) -> FloatArray:
     """Return the observed excess over a difference, in standard errors under that difference."""
     linear = -b - c + (2.0 * n - b + c) * delta
     root = np.sqrt(np.maximum(linear**2 + 8.0 * n * c * delta * (1.0 - delta), 0.0))

@@ -1,0 +1,167 @@
+"""Gates: how often a claim is decided wrongly, and what is detected, in simulated studies.
+
+Each line has its own seed and 400 studies, or as many as ``GATE_STUDIES`` says. The probability of
+any wrong decision on one side is 2.5 % by the level; three standard errors are allowed.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri, stdtr
+from scipy.stats import multinomial
+
+import gnomon as gn
+from benchmarks.record import Measurement
+from gnomon.results import noted
+from gnomon.stats.clusters import Clusters
+from gnomon.stats.items import Differences
+
+N_STUDIES = int(os.environ.get("GATE_STUDIES", "400"))
+ERROR = 0.025
+MOST = 100.0 * (ERROR + 3.0 * math.sqrt(ERROR * (1.0 - ERROR) / N_STUDIES))
+
+Array = npt.NDArray[np.float64]
+
+
+def measure() -> Iterator[Measurement]:
+    """Give the figures of docs/gnomon/gate.md."""
+    yield from _enumerated()
+    yield from _groups()
+    yield from _percent()
+    yield from _clusters()
+    yield from _tasks()
+
+
+def _rng(*what: object) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(repr(what).encode()))
+
+
+def _wrong(what: str, n: int, note: str = "") -> Measurement:
+    value = 100.0 * n / N_STUDIES
+    return Measurement(what, value, "%", MOST, higher_is_better=False, note=note)
+
+
+def _items(scores: Array, cluster: npt.NDArray[np.int64] | None = None) -> gn.ScoreTable:
+    n = np.arange(scores.size)
+    columns: Mapping[str, Any] = {
+        "algorithm": ["m"] * n.size,
+        "task": n,
+        "group": n % 4 if cluster is None else cluster,
+        "score": scores,
+    }
+    return gn.ScoreTable(columns, units="items", cluster=None if cluster is None else "group")
+
+
+def _enumerated() -> Iterator[Measurement]:
+    """Right or wrong answers: over all numbers of items that only one of two models solves."""
+    shares = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
+    for n in (20, 50, 100):
+        up, down = np.array([(i, j) for i in range(n + 1) for j in range(n + 1 - i)], float).T
+        value, ones = (up - down) / n, np.ones(up.size)
+        variance = np.maximum((up + down) / n - value**2, 0.0) / (n - 1)
+        known = n * ones, n * ones, value, variance, (n - 1) * ones, up, down
+        found = Differences(*known, bounded=ones > 0.0, clustered=ones < 0.0)
+        for margin in (0.0, 0.02, 0.1):
+            wrong = found.tail(-margin, 1.0) <= ERROR
+            cells = np.stack([up, down, n - up - down], axis=1)[wrong]
+            worst = max(
+                float(multinomial.pmf(cells, n, [(x - margin) / 2, (x + margin) / 2, 1 - x]).sum())
+                for x in shares
+                if x >= margin
+            )
+            yield Measurement(
+                f"{n} items, true loss of the margin {margin}, enumerated: passed",
+                100.0 * worst, "%", 2.8, higher_is_better=False,
+                note=f"most over {shares[0]} to {shares[-1]} of the items answered differently",
+            )  # fmt: skip
+
+
+def _groups() -> Iterator[Measurement]:
+    """Equal models on 200 items in four groups, and one that loses what is detectable."""
+    rng, wrong, found = _rng("groups"), 0, 0
+    for _ in range(N_STUDIES):
+        ease = rng.beta(3.0, 1.0, 200)
+        old, new = (rng.random((2, 200)) < ease).astype(np.float64)
+        base = _items(old)
+        with noted():
+            every = gn.gate(_items(new), base, regression=True, superior=True, by="group")
+            wrong += any(one.holds == (one.claim == "superior") for one in every)
+            (one,) = gn.gate(_items(new), base, regression=True)
+            lost = np.clip(ease - one.detectable / ease.mean() * ease, 0.0, 1.0)
+            worse = (rng.random(200) < lost).astype(np.float64)
+            found += not gn.gate(_items(worse), base, regression=True).passed
+    yield _wrong("equal models, 2 claims, 200 items and 4 groups: any wrong decision", wrong)
+    power = 100.0 * found / N_STUDIES
+    yield Measurement("power at the smallest detectable effect", power, "%", 72.0, note="80 meant")
+
+
+def _percent() -> Iterator[Measurement]:
+    for share in (0.5, 0.95):
+        rng, wrong = _rng("percent", share), 0
+        for _ in range(N_STUDIES):
+            ease = rng.beta(4.0 * share, 4.0 * (1.0 - share), 100)
+            old, new = (rng.random((2, 100)) < [ease, 0.9 * ease]).astype(np.float64)
+            wrong += gn.gate(_items(new), _items(old), non_inferior="10%").passed
+        yield _wrong(f"true loss of 10 %, margin 10 %, share {share}: passed", wrong)
+
+
+def _answers(rng: np.random.Generator, codes: npt.NDArray[np.int64], within: float) -> Array:
+    own = rng.normal(size=int(codes.max()) + 1)[codes]
+    return math.sqrt(within) * own + math.sqrt(1.0 - within) * rng.normal(size=codes.size)
+
+
+def _clusters() -> Iterator[Measurement]:
+    """Clustered items near the ceiling: .98 against .93, and equal models."""
+    drawn = np.exp(np.random.default_rng(10).normal(0.0, 1.0, 10) - 0.5)
+    designs = {
+        "40 clusters of 5": np.full(40, 5),
+        "10 lognormal clusters": np.maximum(1, np.round(10 * drawn)).astype(np.int64),
+    }
+    for (name, sizes), within in ((each, w) for each in designs.items() for w in (0.1, 0.3)):
+        codes = np.repeat(np.arange(sizes.size), sizes)
+        clusters, rng = Clusters.numbered(codes), _rng("clusters", name, within)
+        failed = passed = found = plain = held = 0
+        for _ in range(N_STUDIES):
+            shared = _answers(rng, codes, within)
+            old, same, new = (
+                ((shared + _answers(rng, codes, within)) / math.sqrt(2.0) < ndtri(share)) * 1.0
+                for share in (0.98, 0.98, 0.93)
+            )
+            base = _items(old, codes)
+            with noted():
+                failed += not gn.gate(_items(same, codes), base, regression=True).passed
+                passed += gn.gate(_items(new, codes), base, non_inferior=0.05).passed
+                (one,) = gn.gate(_items(new, codes), base, regression=True)
+            found += not one.holds
+            held += one.low <= -0.05 <= one.high
+            sums = clusters.residual_sums(new - old)
+            error = math.sqrt(float(sums @ sums)) / codes.size
+            t = (new - old).mean() / error if error else 0.0
+            plain += stdtr(clusters.df, t) <= ERROR
+        what = f"{name}, correlation {within}"
+        yield _wrong(f"{what}: equal models at .98 fail", failed)
+        yield _wrong(f"{what}: .93 of .98 passes a margin of .05", passed)
+        yield Measurement(f"{what}: coverage of that difference", 100.0 * held / N_STUDIES, "%")
+        yield Measurement(
+            f"{what}: .93 fails against .98", 100.0 * found / N_STUDIES, "%",
+            note=f"CR2 and Student's t on the same studies: {100.0 * plain / N_STUDIES:.1f}",
+        )  # fmt: skip
+
+
+def _tasks() -> Iterator[Measurement]:
+    """Tables of 8 tasks with 5 runs: equal algorithms, and a true loss of the margin."""
+    rng, failed, passed = _rng("tasks"), 0, 0
+    for _ in range(N_STUDIES):
+        new, old = rng.normal(size=(2, 5, 8))
+        with noted():
+            failed += not gn.gate({"a": new}, {"b": old}, "mean", regression=True).passed
+            passed += gn.gate({"a": new - 0.5}, {"b": old}, "mean", non_inferior=0.5).passed
+    yield _wrong("8 tasks, 5 runs, mean: equal algorithms fail", failed)
+    yield _wrong("8 tasks, 5 runs, mean: a loss of the margin passes", passed)

@@ -1,0 +1,569 @@
+"""The gate: whether a new version may replace a base, by claims about their difference.
+
+Every claim has a one-sided test, and Holm's correction controls the error over all claims and
+groups of one call. Items and runs that crashed are never left out unless the caller asks for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from gnomon.errors import (
+    ScoreDataError,
+    UnknownNameError,
+    check_level,
+    check_type,
+    check_word,
+    counted,
+    either,
+    listed,
+    option,
+)
+from gnomon.results import FieldRecord, Results, made_by, noted, recorded
+from gnomon.scores.columns import IntArray, Rows, Texts, looked_up
+from gnomon.scores.items import check_inputs, clusters_of_items
+from gnomon.scores.reading import Scores, table_of
+from gnomon.scores.table import ScoreTable, Units
+from gnomon.stats.cautions import warn
+from gnomon.stats.comparison import Comparison, compare
+from gnomon.stats.difference import IMPROVEMENT
+from gnomon.stats.distributions import normal_quantile
+from gnomon.stats.item_results import POWER
+from gnomon.stats.items import Differences, Items, counted_as, item_metrics
+from gnomon.stats.metrics import metric_named
+from gnomon.stats.rank_tests import holm
+from gnomon.stats.samples import Strata
+from gnomon.tables import percent
+
+Missing = Literal["refuse", "wrong", "drop"]
+#: Metrics of tables of tasks.
+METRICS = ("mean", "median", "iqm", IMPROVEMENT)
+#: Two sets of scores of items whose largest differ by this factor are on different scales.
+OTHER_SCALE = 10.0
+#: Names of the claims, each with what holds and what does not.
+NON_INFERIOR, REGRESSION, SUPERIOR = "non-inferior", "regression", "superior"
+#: The two versions, as tables and messages name them.
+PAIR = NEW, BASE = "NEW", "BASE"
+#: Halvings of the range of log10 of a p-value, from -12 to 0, of a two-sided p-value.
+N_HALVINGS = 24
+
+
+@dataclass(frozen=True)
+class GateClaim(FieldRecord):
+    """One claim about one group of tasks or items, decided.
+
+    Parameters
+    ----------
+    claim : str
+        ``non-inferior MARGIN``, ``regression`` or ``superior``.
+    group : str or None
+        The group of tasks or items; None for all.
+    holds : bool
+        Whether the claim passes.
+    value, low, high : float
+        NEW minus BASE (or the probability that NEW is better) with its interval at the level of the
+        call, not corrected; NaN where not estimable.
+    p_value : float
+        One-sided, with Holm's correction over all claims and groups: of a loss smaller than the
+        margin, of a loss (``regression``), or of a gain.
+    n_missing : int
+        Tasks or items of BASE that have no score in NEW, or fewer than planned.
+    detectable : float
+        Smallest effect (smallest margin) that is detected with a power of 0.8 at the level of
+        Bonferroni's correction; NaN where the scale allows no effect of that size, or where
+        differences do not vary.
+    percent : float
+        The difference in per cent of the value of BASE; NaN where that is not above 0.
+    """
+
+    claim: str
+    group: str | None
+    holds: bool
+    value: float
+    low: float
+    high: float
+    p_value: float
+    n_missing: int
+    detectable: float
+    percent: float
+
+    def __str__(self) -> str:
+        kind, _, margin = self.claim.partition(" ")
+        no = "not " if self.holds == (kind == REGRESSION) else ""
+        found = {
+            NON_INFERIOR: f"a loss of more than {margin} is {no}ruled out",
+            REGRESSION: f"NEW is {no}significantly worse",
+            SUPERIOR: f"NEW is {no}significantly better",
+        }[kind]
+        return f"{'Pass' if self.holds else 'Fail'}: {self.group or 'all'}: {found}."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gate(Results[GateClaim]):
+    """The claims of a gate; see :func:`gate`."""
+
+    columns = (
+        *("claim", "group", "holds", "value", "low", "high", "percent", "p_value", "n_missing"),
+        "detectable",
+    )
+
+    @property
+    def passed(self) -> bool:
+        """Whether every claim holds."""
+        return all(one.holds for one in self)
+
+    @property
+    def title(self) -> str:
+        """How to read the values."""
+        return f"NEW minus BASE, {self.settings['metric']}; percent: of BASE"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every decision in words, the error, and the answer."""
+        n, failed = len(self), sum(not one.holds for one in self)
+        answer = "Gate passed" if self.passed else f"Gate failed: {failed} of {counted(n, 'claim')}"
+        return (
+            *map(str, self),
+            f"Probability of any wrong decision: {percent(self.settings['error'])} at most (Holm's "
+            f"correction over {counted(n, 'claim')}).",
+            f"detectable: the smallest effect that is detected with power {POWER:g}; empty where "
+            "the scale allows none or the differences do not vary.",
+            f"{answer}.",
+        )
+
+
+def gate(
+    new: Scores,
+    base: Scores,
+    metric: str | None = None,
+    *,
+    non_inferior: float | str | None = None,
+    regression: bool = False,
+    superior: bool = False,
+    by: str | None = None,
+    missing: Missing = "refuse",
+    worst: float | None = None,
+    require: float | None = None,
+    paired: bool = False,
+    units: Units | None = None,
+    cluster: str | None = None,
+    level: float = 0.95,
+) -> Gate:
+    """Decide whether a new version passes: claims about its difference from a base.
+
+    Items are compared one by one: by Tango's score if right or wrong, else by Student's t, in
+    clusters by both with cluster-robust errors. Tables of tasks and runs are compared as
+    :func:`compare` does. Where the differences do not vary, exact bounds of items and permutations
+    of runs decide. The one-sided error over all claims and groups of a call is at most
+    (1 - `level`) / 2, by Holm's correction.
+
+    Parameters
+    ----------
+    new, base : ScoreTable, path, data frame, mapping or list of records
+        Scores of one algorithm (or model) each, on the same tasks (or items), by the same scorer.
+    metric : str, optional
+        Of items the mean, if not given, ``pass@K`` or ``pass^K``; of tasks one of mean, median,
+        iqm, probability_of_improvement, which has to be named.
+    non_inferior : float or str, optional
+        Passes only if a larger loss is ruled out: in points of the score (0.02), or in per cent of
+        the observed value of `base` (``"2%"``). Of a probability of improvement: below 0.5.
+    regression : bool
+        Fails only if `new` is significantly worse.
+    superior : bool
+        Passes only if `new` is significantly better.
+    by : str, optional
+        A column of `base`, or ``task``: the claims must hold in each of its groups too.
+    missing : {"refuse", "wrong", "drop"}
+        What becomes of scores of `base` that are missing, errored, empty or NaN in `new`: an error,
+        the worst score of the scale, or left out.
+    worst : float, optional
+        The worst score, for ``missing="wrong"``; scores between 0 and 1 need none.
+    require : float, optional
+        Share of the tasks or items of `base` that `new` must have; the others are left out, unless
+        `missing` is ``"wrong"``.
+    paired : bool
+        Whether runs with the same label are pairs (the same seed). Items are pairs always.
+    units, cluster
+        As in :func:`compare`; both tables have those of `base`.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Gate
+        A record for each claim and group, and ``passed``.
+
+    Raises
+    ------
+    ScoreDataError
+        No claim is made; scores are missing; tasks, scorers, directions or scales differ; or there
+        is too little to decide by.
+    UnknownNameError
+        There is no such column, metric or word.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Scores were left out or counted as the worst, or a group is too small to show an effect.
+
+    References
+    ----------
+    Holm (1979), Scandinavian Journal of Statistics 6:65. Tango (1998), Statistics in Medicine
+    17:891. Bell and McCaffrey (2002), Survey Methodology 28:169.
+
+    Examples
+    --------
+    >>> old = [{"model": "old", "item": i, "score": i % 5 > 0} for i in range(200)]
+    >>> new = [{"model": "new", "item": i, "score": i % 5 > 0 and i > 9} for i in range(200)]
+    >>> found = gate(new, old, non_inferior=0.02, regression=True)
+    >>> found.passed, [(one.claim, one.holds) for one in found]
+    (False, [('non-inferior 0.02', False), ('regression', False)])
+    """
+    check_word("missing", missing, get_args(Missing))
+    if metric is not None:
+        check_type("metric", metric, str, "the name of one metric")
+    margin = _margin(non_inferior)
+    claims = [f"{NON_INFERIOR} {non_inferior}"] if non_inferior is not None else []
+    claims += [name for name, on in ((REGRESSION, regression), (SUPERIOR, superior)) if on]
+    if not claims:
+        named = "non_inferior, regression or superior", "--non-inferior, --regression or --superior"
+        raise ScoreDataError(f"expected a claim to decide; found none of {either(*named)}")
+    if require is not None and not 0.0 < require <= 1.0:
+        raise ScoreDataError(f"require: expected a share above 0, at most 1, found {require:g}")
+    if worst is not None and missing != "wrong":
+        raise ScoreDataError(f"a worst score needs {option(missing='wrong')}")
+    check_level(level)
+    with recorded() as notes:
+        theirs = counted_as(_of_one(base, BASE), units, cluster)
+        ours = counted_as(_of_one(new, NEW), theirs.units, None)
+        _expect_alike(ours, theirs)
+        table, lacking = _put_together(ours, theirs, missing, worst, require)
+        metric = _known_metric(table, metric, non_inferior)
+        groups, error = _groups(theirs, by, table.tasks), (1.0 - level) / 2.0
+        least = math.floor(-math.log2(error)) + 1 if table.units == "items" else 0
+        if len(table.tasks) < least:
+            raise ScoreDataError(
+                f"expected {least} shared items or more, found {len(table.tasks)}: with fewer no "
+                f"result is significant at a level of {percent(level)}"
+            )
+        levels = level, 1.0 - 2.0 * error / (len(claims) * len(groups))
+        parts = [_Group.of(None, table, metric, levels, paired)]
+        for name in [*groups][1:]:
+            tasks = [task for task in table.tasks if task in groups[name]]
+            # Within one cluster, items are the sample.
+            cluster = None if by == table.cluster else table.cluster
+            part = replace(table.select(tasks=tasks), cluster=cluster)
+            with noted():
+                parts.append(_Group.of(name, part, metric, levels, paired))
+        small = [str(part.name) for part in parts if len(part.table.tasks) < least]
+        if small:
+            warn(f"too few items to show an effect in {listed(small)}")
+        made = [(claim, group) for group in parts for claim in claims]
+        p_values = holm([group.p_value(claim, *margin) for claim, group in made]).tolist()
+        found = [
+            GateClaim(
+                claim=claim,
+                group=group.name,
+                holds=(p_value <= error) != (claim == REGRESSION),
+                value=group.compared.value,
+                low=group.compared.low,
+                high=group.compared.high,
+                p_value=p_value,
+                n_missing=len(lacking & groups[group.name]),
+                detectable=group.detectable(claim),
+                percent=group.percent,
+            )
+            for (claim, group), p_value in zip(made, p_values, strict=True)
+        ]
+    settings = made_by(
+        None, claims=claims, metric=metric, level=level, error=round(error, 12), correction="holm",
+        by=by, missing=missing, worst=worst, require=require, paired=paired, units=table.units,
+        cluster=table.cluster, higher_is_better=table.higher_is_better,
+    )  # fmt: skip
+    return Gate(tuple(found), settings, tuple(notes))
+
+
+def _margin(given: float | str | None) -> tuple[float, bool]:
+    """Return a margin, and whether it is a share of the value of BASE."""
+    text = str(0.0 if given is None else given).strip()
+    relative = text.endswith("%")
+    try:
+        found = float(text.removesuffix("%")) / (100.0 if relative else 1.0)
+    except ValueError:
+        found = math.nan
+    if not 0.0 <= found < math.inf or (relative and found >= 1.0):
+        raise ScoreDataError(
+            f"non-inferior: expected a margin such as 0.02 or 2%, not below 0, found {text!r}"
+        )
+    return found, relative
+
+
+def _of_one(scores: Scores, name: str) -> ScoreTable:
+    """Return the table of one algorithm."""
+    table = table_of(scores)
+    if len(table.algorithms) != 1:
+        raise ScoreDataError(f"{name}: expected one algorithm, found {listed(table.algorithms)}")
+    if not table.shared_tasks():
+        raise ScoreDataError(f"{name}: expected scores, found none")
+    return table
+
+
+def _known_metric(table: ScoreTable, metric: str | None, margin: float | str | None) -> str:
+    """Return what the claims are about, once it is checked."""
+    if table.units == "items":
+        return item_metrics(metric)[0]
+    if metric is None:
+        raise ScoreDataError(
+            f"claims are about one metric: expected one of {', '.join(METRICS)}, found none; "
+            f"{either('metric', '--metric')} names it"
+        )
+    if metric not in METRICS:
+        raise UnknownNameError("metric of a gate", metric, METRICS)
+    if metric == IMPROVEMENT and "%" in str(margin):
+        raise ScoreDataError(f"{IMPROVEMENT}: expected a margin such as 0.05, found {margin!r}")
+    return metric
+
+
+def _expect_alike(new: ScoreTable, base: ScoreTable) -> None:
+    """Refuse another scorer or direction, and items with other texts or on another scale."""
+    for field, name in (("scale", "scorer"), ("higher_is_better", "direction")):
+        one, two = getattr(new, field), getattr(base, field)
+        if one != two:
+            raise ScoreDataError(f"expected one {name}; NEW has {name} {one!r}, BASE {two!r}")
+    if base.units == "tasks":
+        return
+    check_inputs(Rows.joined([new.rows, base.rows]), "NEW and BASE")
+    free = [not _within(table) for table in (new, base)]
+    ours, theirs = (
+        float(np.nanmax(np.abs(table.rows["score"]), initial=0.0)) for table in (new, base)
+    )
+    low, high = sorted([ours, theirs])
+    if low > 0.0 and (free[0] != free[1] or (all(free) and high >= OTHER_SCALE * low)):
+        raise ScoreDataError(
+            f"expected one scale; scores of NEW reach {ours:g}, those of BASE {theirs:g}"
+        )
+
+
+def _within(table: ScoreTable) -> bool:
+    """Return whether all scores lie between 0 and 1."""
+    score = table.effective_scores
+    return bool(np.all(np.isnan(score) | ((score >= 0.0) & (score <= 1.0))))
+
+
+def _put_together(
+    new: ScoreTable,
+    base: ScoreTable,
+    missing: Missing,
+    worst: float | None,
+    require: float | None,
+) -> tuple[ScoreTable, set[str]]:
+    """Return one table of both on the tasks they share, and those on which NEW lacks scores."""
+    one = "item" if base.units == "items" else "task"
+    place = {name: i for i, name in enumerate(base.tasks)}
+    if place.keys().isdisjoint(new.tasks):
+        raise ScoreDataError(f"expected {one}s of BASE in NEW; they share none: other {one}s")
+    others = [name for name in new.tasks if name not in place]
+    if others and missing != "drop":
+        raise ScoreDataError(
+            f"NEW has {counted(len(others), one)} that BASE lacks ({listed(others, 4)}): other "
+            f"{one}s; {option(missing='drop')} compares the shared ones"
+        )
+    ours, theirs = (_rows_of(table, name, base) for table, name in ((new, NEW), (base, BASE)))
+    at, of_base = (_places(rows, place) for rows in (ours, theirs))
+    n, n_base = (np.bincount(each, minlength=len(place)) for each in (at, of_base))
+    scored, known = (
+        np.bincount(each[~np.isnan(rows["score"])], minlength=len(place))
+        for each, rows in ((at, ours), (of_base, theirs))
+    )
+    # As many as BASE has, in the proportion of the two designs, and no row without a score.
+    planned = np.maximum(n, np.minimum(n_base, -(-n.max() * n_base // n_base.max())))
+    short = (known > 0) & (scored < planned)
+    names = [base.tasks[i] for i in np.flatnonzero(short)]
+    n_known, lacking = int((known > 0).sum()), len(names)
+    what = f"{lacking} of {counted(n_known, one)} of BASE are missing in NEW or lack scores"
+    if lacking and missing == "refuse" and require is None:
+        raise ScoreDataError(
+            f"{what} ({listed(names, 4)}); {option(missing='wrong')}, {option(missing='drop')} or "
+            f"{option(require=0.99)} decides without them"
+        )
+    if require is not None and lacking > (1.0 - require) * n_known + 1e-9:
+        raise ScoreDataError(f"{what}; {option(require=require)} allows {percent(1.0 - require)}")
+    if lacking and missing == "wrong":
+        if worst is None and not (_within(new) and _within(base)):
+            raise ScoreDataError(
+                f"{what}; scores are not between 0 and 1: {option(worst=0)} gives the worst"
+            )
+        least = float(not base.higher_is_better) if worst is None else worst
+        score = np.where(np.isnan(ours["score"]), least, ours["score"])
+        ours = ours.with_columns({"score": score})
+        added = _first_others(theirs, ours, of_base, np.where(short, planned - n, 0))
+        filled = theirs.take(added).with_columns({"score": np.full(added.size, least)})
+        filled = filled.with_columns({"algorithm": Texts.repeated(NEW, added.size)})
+        ours = Rows.joined([ours, filled])
+    if lacking:
+        warn(f"{what}: {'counted as the worst score' if missing == 'wrong' else 'left out'}")
+    if unlike := len(place) - n_known + len(others):
+        warn(f"{counted(unlike, one)} without a score in BASE left out")
+    rows = Rows.joined([ours, theirs])
+    rows = rows.take(~np.isnan(rows["score"]))
+    whole = replace(base, rows=rows, provenance=(*base.provenance, *new.provenance))
+    if not (shared := whole.shared_tasks() if len(whole.algorithms) == 2 else ()):
+        raise ScoreDataError(f"{what}: none is left to compare")
+    return whole.select(tasks=shared), {*names}
+
+
+def _rows_of(table: ScoreTable, name: str, base: ScoreTable) -> Rows:
+    """Return rows under a name, on tasks of BASE, with the clusters that BASE has."""
+    own = table.select(tasks=[task for task in table.tasks if task in base.rows_of_task])
+    rows = own.rows.only("task", "run").with_columns({"score": own.effective_scores})
+    rows = rows.with_columns({"algorithm": Texts.repeated(name, len(own))})
+    if base.cluster is None:
+        return rows
+    first = np.array([base.rows_of_task[task][0] for task in own.tasks], np.int64)
+    of_task = base.rows.texts(base.cluster).take(first[rows["task"].codes])
+    return rows.with_columns({base.cluster: of_task})
+
+
+def _places(rows: Rows, place: Mapping[str, int]) -> IntArray:
+    """Return the number of each row's task in BASE."""
+    at = np.array([place[name] for name in rows["task"].names], np.int64)
+    return looked_up(at, rows["task"].codes)
+
+
+def _first_others(theirs: Rows, ours: Rows, at: IntArray, wanted: IntArray) -> IntArray:
+    """Return the first rows of BASE on each task, as many as wanted, whose runs NEW lacks."""
+    own = {*zip(ours.tolist("task"), ours.tolist("run"), strict=True)}
+    left, found = wanted.copy(), []
+    for row, pair in enumerate(zip(theirs.tolist("task"), theirs.tolist("run"), strict=True)):
+        if left[at[row]] > 0 and pair not in own:
+            left[at[row]] -= 1
+            found.append(row)
+    return np.array(found, np.int64)
+
+
+def _groups(base: ScoreTable, by: str | None, shared: Sequence[str]) -> dict[str | None, set[str]]:
+    """Return the tasks of BASE, all of them and those of each group."""
+    found: dict[str | None, set[str]] = {None: {*base.tasks}}
+    if by == "task":
+        return found | {task: {task} for task in shared}
+    if by is not None:
+        if by not in base.attributes:
+            raise UnknownNameError("column", by, base.attributes)
+        names, code = clusters_of_items(base.rows, by)
+        tasks = np.array(base.tasks, dtype=object)
+        found |= {name: {*tasks[code == i]} for i, name in enumerate(names)}
+    if empty := [str(name) for name, own in found.items() if own.isdisjoint(shared)]:
+        raise ScoreDataError(f"by {by}: expected shared {base.units}, none in {listed(empty)}")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """The comparison of NEW and BASE on a group of tasks or items.
+
+    `items` is the difference of items, `base` the value of BASE, `effect` the smallest one that is
+    detected at the corrected level.
+    """
+
+    name: str | None
+    table: ScoreTable
+    metric: str
+    paired: bool
+    compared: Comparison
+    items: Differences | None
+    base: float
+    effect: float
+
+    @classmethod
+    def of(
+        cls,
+        name: str | None,
+        table: ScoreTable,
+        metric: str,
+        levels: tuple[float, float],
+        paired: bool,
+    ) -> _Group:
+        """Return the comparison at the level of intervals, and the effect at the corrected one."""
+        (compared,) = compare(table, *PAIR, metric, paired=paired, level=levels[0])
+        if table.units == "items":
+            items = Items(table, metric)
+            of, base = items.differences([PAIR]), items.mean(BASE).value
+            effect = float(of.detectable(levels[1], POWER)[0])
+            return cls(name, table, metric, paired, compared, of, base, effect)
+        with noted():
+            (at_other,) = compare(table, *PAIR, metric, paired=paired, level=levels[1])
+        steps = 1.0 + normal_quantile(2.0 * POWER - 1.0) / normal_quantile(levels[1])
+        base, effect = 0.5, (at_other.high - at_other.low) / 2.0 * steps
+        if metric != IMPROVEMENT:
+            base = float(metric_named(metric).value(Strata.from_table(table, BASE)))
+        return cls(name, table, metric, paired, compared, None, base, effect)
+
+    @property
+    def percent(self) -> float:
+        """The difference in per cent of the value of BASE; NaN of a probability."""
+        known = self.base > 0.0 and self.metric != IMPROVEMENT
+        return 100.0 * self.compared.value / self.base if known else math.nan
+
+    @property
+    def _side(self) -> float:
+        """1 if more is better, -1 if less is."""
+        return 1.0 if self.table.higher_is_better or self.metric == IMPROVEMENT else -1.0
+
+    def detectable(self, claim: str) -> float:
+        """Return the smallest effect that is detected; NaN if the scale does not allow it."""
+        room = math.inf
+        if self.metric == IMPROVEMENT or _within(self.table):
+            room = self.base if (claim == SUPERIOR) != (self._side > 0.0) else 1.0 - self.base
+        return self.effect if self.effect <= room else math.nan
+
+    def p_value(self, claim: str, margin: float, relative: bool) -> float:
+        """Return the one-sided p-value of a claim, not corrected."""
+        if not claim.startswith(NON_INFERIOR):
+            margin = 0.0
+        elif relative:
+            if not self.base > 0.0:
+                raise ScoreDataError(
+                    f"a margin in per cent needs a value of BASE above 0, found {self.base:g}"
+                )
+            margin *= self.base
+        side = -self._side if claim == REGRESSION else self._side
+        if self.items is not None:
+            found = float(self.items.tail(-side * margin, side)[0])
+        elif self.metric == IMPROVEMENT and margin:
+            found = self._p_beyond(0.5 - margin)
+        else:
+            found = self._p_of_tasks(side * margin, side)
+        if math.isnan(found):
+            raise ScoreDataError(
+                f"{self.name or 'all'}: expected a difference with a test to decide by; that of "
+                f"{self.metric} is not estimable from these scores"
+            )
+        return found
+
+    def _p_of_tasks(self, shift: float, side: float) -> float:
+        """Return the p-value of a gain over a BASE whose scores are lower by a shift."""
+        one, rows = self.compared, self.table.rows
+        if shift != 0.0:
+            score = rows["score"] - np.where(rows["algorithm"].isin([BASE]), shift, 0.0)
+            table = replace(self.table, rows=rows.with_columns({"score": score}))
+            one = self._again(table, one.level)
+        lead = side * (one.value - (0.5 if self.metric == IMPROVEMENT else 0.0))
+        return one.p_value / 2.0 if lead > 0.0 else 1.0 - one.p_value / 2.0
+
+    def _p_beyond(self, limit: float) -> float:
+        """Return the smallest one-sided level at which the interval lies above a limit."""
+        low, high = -12.0, 0.0
+        for _ in range(N_HALVINGS):
+            middle = (low + high) / 2.0
+            holds = self._again(self.table, 1.0 - 10.0**middle).low > limit
+            low, high = (low, middle) if holds else (middle, high)
+        return 10.0**high / 2.0 if self.compared.value > limit else 1.0
+
+    def _again(self, table: ScoreTable, level: float) -> Comparison:
+        with noted():
+            return compare(table, *PAIR, self.metric, paired=self.paired, level=level)[0]

@@ -1,0 +1,64 @@
+"""The verb ``gate``: exit status and output, on the cases of the gate's faults too."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+CASES = Path(__file__).parents[5] / "shared" / "cases" / "gate"
+
+
+def write(path, scores):
+    path.write_text("model,item,score\n" + "".join(f"m,q{i},{x}\n" for i, x in enumerate(scores)))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    base = [1] * 160 + [0] * 40
+    write(tmp_path / "base.csv", base)
+    write(tmp_path / "worse.csv", [0] * 20 + base[20:])
+    write(tmp_path / "crashed.csv", [""] * 70 + base[70:])
+
+
+def test_the_exit_status_is_the_answer(command):
+    for new, options, status in (
+        ("base.csv", "--regression --non-inferior 0.05", 0),
+        ("worse.csv", "--regression", 1),
+        ("worse.csv", "--regression --non-inferior 0.3", 1),
+        ("worse.csv", "--non-inferior 20%", 0),
+        ("base.csv", "--superior", 1),
+        ("base.csv", "", 2),
+        ("crashed.csv", "--regression", 2),
+        ("crashed.csv", "--regression --missing wrong", 1),
+        ("crashed.csv", "--regression --require 0.99", 2),
+        ("none.csv", "--regression", 2),
+    ):
+        said = command("gnomon", "gate", new, "base.csv", *options.split())
+        assert said.status == status, (new, options, said.err)
+    said = command("gnomon", "gate", "crashed.csv", "base.csv", "--regression")
+    assert "70 of 200 items of BASE are missing in NEW" in said.err
+    assert "--missing wrong, --missing drop or --require 0.99" in said.err
+
+
+def test_the_records_have_the_fields_of_the_contract(command):
+    claims = ("--regression", "--superior", "--json")
+    said = command("gnomon", "gate", "worse.csv", "base.csv", *claims)
+    assert said.status == 1
+    for one in json.loads(said.out)["results"]:
+        names = "claim group holds value low high p_value n_missing detectable"
+        assert [*one][:9] == names.split()
+        assert (one["holds"], one["n_missing"]) == (False, 0)
+
+
+@pytest.mark.skipif(not CASES.exists(), reason="the cases are not here")
+@pytest.mark.parametrize(
+    "variant", ["", *["_NaN", "_empty", "_few", "_missing", "_other", "_otherscore", "_pct"]]
+)
+def test_no_variant_of_a_worse_branch_passes(command, variant):
+    new, base = CASES / f"new{variant}.csv", CASES / "old.csv"
+    for options in ("--regression", "--non-inferior 0.02 --regression", "--regression --superior"):
+        said = command("gnomon", "gate", str(new), str(base), *options.split())
+        assert said.status == (2 if variant else 1), said.err
+    said = command("gnomon", "gate", str(new), str(base), "--regression", "--missing", "wrong")
+    assert said.status == (2 if variant in ("_other", "_otherscore", "_pct") else 1)

@@ -87,7 +87,7 @@ HIGH_SIGNS = ("↑", "⬆", "\\uparrow", "higher is better")
 #: What a heading holds beside its words: a unit in brackets, a sign.
 _NO_UNIT = re.compile(r"\s*(?:\(.*?\)|\[.*?\]|[#%])?\s*$|^\s+")
 _WITH_COMMAS = re.compile(r"[+-]?\d+(?:,\d+)+(?:\.\d*)?")
-_BEGINS_AS_NUMBER = re.compile(r"\s*[+-]?\.?\d")
+_BEGINS_AS_NUMBER = re.compile(r"[\s\[]*[+-]?\.?\d")
 #: Names of a column of items, if scores are right or wrong; also of one of tasks.
 PERHAPS_ITEMS = ("question", "problem", "example")
 

@@ -85,6 +85,7 @@ RECORDS = [
         RECORDS,
         {"performances": RECORDS},
         {"results": RECORDS},
+        {"columns": [*RECORDS[0]], "data": [[*row.values()] for row in RECORDS]},
         [{"agent": {"name": row["agent"]}, "env": {"id": row["env"]}, "seed": row["seed"],
           "metrics": {"return": row["score"]}} for row in RECORDS],
         {"meta": {"version": 1}, "data": {"rows": RECORDS}},
@@ -114,6 +115,9 @@ def test_json_by_algorithm(tmp_path, content):
 def test_records_in_lines(tmp_path):
     plain = "\n".join(json.dumps(row) for row in RECORDS)
     quoted = "\n".join(json.dumps(json.dumps(row)) for row in RECORDS)
+    listed = [{"agent": "a", "env": "t", "scores": [1.0, 3.0]}]
+    with pytest.raises(ScoreDataError, match=r"row 1, column 'scores': expected a number, found"):
+        quietly(written(tmp_path, "listed.json", listed))
     for text in (plain, quoted):
         path = written(tmp_path, "records.jsonl", text)
         assert quietly(path).runs("a", "t").tolist() == [1.0, 3.0]
@@ -160,18 +164,19 @@ def test_episodes_are_averaged_on_request_and_never_runs(tmp_path):
     assert "episode" not in table.attributes
 
 
-def test_steps_that_a_restart_discarded(tmp_path):
-    steps = [(0, 0), (100, 10), (400, -999), (500, -999), (350, 35), (400, 40), (500, 50)]
+@pytest.mark.parametrize("lost", [[(400, -999), (500, -999)], [(450, -9)], [(600, -1)]])
+def test_steps_that_a_restart_discarded(tmp_path, lost):
+    steps = [(0, 0), (100, 10), *lost, (200, 20), *lost, (350, 35), (400, 40), (500, 50)]
     scalars = "".join(f"{at}.0,{step},{value}\n" for at, (step, value) in enumerate(steps))
     written(tmp_path, "logs/ppo/ant/0.csv", "Wall time,Step,Value\n" + scalars)
     table, said = notes(tmp_path / "logs")
-    assert table.curves("ppo", "ant")[1].tolist() == [[0, 10, 35, 40, 50]]
+    assert table.curves("ppo", "ant")[1].tolist() == [[0, 10, 20, 35, 40, 50]]
     assert "restarted from an earlier step" in said
     rows = "".join(f"ppo,0,{at},{step},{value}\n" for at, (step, value) in enumerate(steps))
     header = "algo,seed,_step,global_step,charts/episodic_return\n"
     path = written(tmp_path, "tracker.csv", header + rows)
     table, said = notes(path)  # W&B's own count of its rows gives way to the steps of the run
-    assert "2 rows left out that a restart" in said
+    assert "left out that a restart" in said
     assert table.last_step().runs("ppo", "tracker").tolist() == [50.0]
 
 
@@ -182,6 +187,9 @@ def test_marl_eval_in_any_case(tmp_path):
     final = {"absolute_metrics": {"Return": [10.0, 13.0]}}
     path = written(tmp_path, "n.json", {"env": {"t": {"mappo": {"seed_0": run | final}}}})
     assert quietly(path).runs("mappo", "env/t").tolist() == [11.5]
+    final = {"ABSOLUTE_METRICS": {"RETURN": [5.0, 7.0]}}
+    path = written(tmp_path, "o.json", {"Env": {"T": {"A": {"SEED_1": run | final}}}})
+    assert quietly(path).runs("A", "Env/T").tolist() == [6.0]
 
 
 def inspect_log(scores, **results):

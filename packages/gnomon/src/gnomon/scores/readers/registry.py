@@ -232,6 +232,12 @@ def records_in(content: Any, depth: int = 0) -> list[Mapping[str, Any]] | None:
         return list(content) if are_objects else None
     if not isinstance(content, Mapping) or not content or depth > 3:
         return None
+    names: Any = content.get("columns")
+    rows: Any = content.get("data")
+    are_lists = isinstance(rows, list) and all(isinstance(row, list) for row in rows)
+    if are_lists and isinstance(names, list) and all(isinstance(name, str) for name in names):
+        # A table of Weights & Biases, or of pandas in parts.
+        return [dict(zip(names, row, strict=False)) for row in rows] or None
     columns = _columns_in(content)
     if columns is not None:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -65,7 +65,7 @@ def test_verbs_know_items(command, answers):
             "--json",
         )
     )
-    assert [(one["items"], one["epochs"]) for one in plans] == [(80, 4)]
+    assert [(one["items"], one["runs"]) for one in plans] == [(80, 4)]
 
 
 def test_tables_and_figures_of_items_are_shown(command, answers, tmp_path):

@@ -198,7 +198,7 @@ def test_ranks_hold_together_and_models_that_tie_share_a_tier():
 def test_a_plan_says_what_items_and_epochs_would_tell():
     scores = table(n=100, n_epochs=4)
     found = plan(scores, "a", "b", items=[100, 400], runs=[1, 4])
-    assert [(one.items, one.epochs) for one in found] == [(100, 1), (100, 4), (400, 1), (400, 4)]
+    assert [(one.items, one.runs) for one in found] == [(100, 1), (100, 4), (400, 1), (400, 4)]
     now = found[1]
     (one,) = compare(scores, "a", "b")
     assert now.standard_error == pytest.approx((one.high - one.value) / 1.984, rel=0.03)
@@ -209,7 +209,7 @@ def test_a_plan_says_what_items_and_epochs_would_tell():
     assert found.notes[-1] == "power: if the true difference equals the observed one."
     with pytest.warns(DegenerateScoresWarning, match="run some items twice"):
         single = plan(table(), "a", "b")
-    assert {one.epochs for one in single} == {1}
+    assert {one.runs for one in single} == {1}
     with pytest.raises(ScoreDataError, match="items applies to items, found tasks"):
         plan(ScoreTable.from_arrays({"a": [[1], [2]], "b": [[2], [3]]}), "a", "b", items=[3])
 

@@ -293,9 +293,9 @@ def plan_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of a plan: power against runs or items."""
     first = found[0]
     power = float(found.settings.get("power", 0.8))
-    if hasattr(first, "epochs"):
+    if hasattr(first, "items"):
         own = [p for p in found if (p.a, p.b, p.metric) == (first.a, first.b, first.metric)]
-        points = [(f"{p.epochs} epoch{'s' * (p.epochs > 1)}", p.items, p.power) for p in own]
+        points = [(f"{p.runs} epoch{'s' * (p.runs > 1)}", p.items, p.power) for p in own]
         pair = f"{in_lines(first.a, 40, 1)} and {in_lines(first.b, 40, 1)}"
         caption = f"{pair}, {metric_name(first.metric)}: power for the present difference"
         words = ("item-plan", "Power by items and epochs", caption)

@@ -76,7 +76,7 @@ class ItemPlan(FieldRecord):
     b: str
     metric: str
     items: int
-    epochs: int
+    runs: int
     standard_error: float
     detectable: float
     power: float
@@ -95,7 +95,7 @@ class Plan(Results[PowerPoint | ItemPlan]):
       each of the three, the same for all records of a pair; if it is the smallest tried, at most
       that many. None if it is more than the largest tried.
 
-    Those of items have, in place of these, `items` and `epochs` of each item for both models,
+    Those of items have `items`, and as `runs` the epochs of each item, for both models, and
 
     * `standard_error`: of the paired difference; with the present items and epochs that of its
       interval;
@@ -155,11 +155,11 @@ def _runs_note(points: Sequence[PowerPoint], power: float, level: float) -> str:
 
 def _items_note(plans: Sequence[ItemPlan], power: float) -> str:
     """Return a sentence on the number of items that separates a pair, and the effect of epochs."""
-    one, tried = plans[0], [plan.epochs for plan in plans]
+    one, tried = plans[0], [plan.runs for plan in plans]
     least, most = min(tried), max(tried)
 
     def needed(epochs: int) -> str:
-        own = [plan for plan in plans if plan.epochs == epochs]
+        own = [plan for plan in plans if plan.runs == epochs]
         enough = [plan.items for plan in own if plan.power >= power]
         if not enough:
             return f"more than {own[-1].items:,}"
@@ -168,7 +168,7 @@ def _items_note(plans: Sequence[ItemPlan], power: float) -> str:
     text = f"{one.a}, {one.b} ({one.metric}): {needed(least)} items of {counted(least, 'epoch')}"
     text += f" (or {needed(most)} of {most})" if most > least else ""
     text += f" give power {power:g}"
-    share = next(plan.from_epochs for plan in plans if plan.epochs == least)
+    share = next(plan.from_epochs for plan in plans if plan.runs == least)
     if math.isfinite(share):
         shorter = 100.0 * (1.0 - math.sqrt(1.0 - share))
         text += f"; more epochs shorten the standard error by at most {shorter:.0f} %, "
@@ -512,7 +512,7 @@ def _item_plans_of(
                 b=b,
                 metric=values.metric,
                 items=n_items,
-                epochs=each,
+                runs=each,
                 standard_error=error,
                 detectable=min(smallest, 1.0) if found.bounded[0] else smallest,
                 power=float(found_with),

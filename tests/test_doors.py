@@ -71,6 +71,7 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon_board.remote_play": "learners that play through a test client",
     "gnomon_board.worker": "one job at a time, without a process",
     "gnomon_board.accounts": "any text, drawn by Hypothesis",
+    "gnomon_board.jobs": "leases that end, and workers that die",
     "gnomon_board.web.limits": "limits as the time goes by, and turns of clients",
     "gnomon_board.studies.play": "a process that has not seen the last attempt",
     "gnomon_board.studies.export": "games that differ in terms and palettes",

@@ -1,28 +1,13 @@
-"""Errors of a board, and of its clients.
-
-:mod:`gnomon_board.web.api.records` defines the HTTP status of each :class:`Refusal`.
-"""
+"""Errors of a board, and of its clients."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from gnomon.errors import GnomonError
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
-
-Kind = Literal[
-    "invalid",
-    "unauthenticated",
-    "not allowed",
-    "missing",
-    "conflict",
-    "too large",
-    "too many",
-    "no room",
-    "damaged",
-]
 
 
 class LeaderboardError(GnomonError):
@@ -30,51 +15,51 @@ class LeaderboardError(GnomonError):
 
 
 class Refusal(LeaderboardError):  # noqa: N818 - its subclasses are named for the answer: Missing, Conflict
-    """Invalid input."""
+    """Invalid input; ``status`` is that of the answer in HTTP."""
 
-    kind: ClassVar[Kind] = "invalid"
+    status: ClassVar[int] = 422
 
 
 class NotAllowed(Refusal):
     """An action that is not allowed for the caller, or not at this time."""
 
-    kind = "not allowed"
+    status = 403
 
 
 class Missing(Refusal):
     """Something that does not exist."""
 
-    kind = "missing"
+    status = 404
 
 
 class Conflict(Refusal):
     """An action that conflicts with existing data."""
 
-    kind = "conflict"
+    status = 409
 
 
 class TooLarge(Refusal):
     """Input with more bytes than the limit."""
 
-    kind = "too large"
+    status = 413
 
 
 class NoRoom(Refusal):
     """Input for which the server's disk has no room."""
 
-    kind = "no room"
+    status = 507
 
 
 class Damaged(Refusal):
     """Evidence or a database that is missing or damaged on the server; not the caller's fault."""
 
-    kind = "damaged"
+    status = 503
 
 
 class TooMany(Refusal):
     """More requests than the limit in a window of time."""
 
-    kind = "too many"
+    status = 429
 
     def __init__(self, message: str, retry_after_s: int = 60) -> None:
         super().__init__(message)

@@ -11,12 +11,9 @@ are never deleted.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -30,50 +27,30 @@ from gnomon_board.seasons import check_open
 from gnomon_board.settings import Settings
 from gohr.learners import is_shown_the_rule
 
-#: Most values in the settings of a learner; levels of nesting.
-_MOST_VALUES, _DEEPEST = 1000, 20
+_Word = Annotated[str, Field(max_length=128, pattern=r"^[^\x00]+$")]
+
+
+class LearnerRecord(BaseModel):
+    """The name and the kind of a learner, and whether it was shown the rule; more is not kept."""
+
+    name: _Word
+    kind: _Word
+    reveal: bool = False
+
+    @model_validator(mode="after")
+    def _was_not_shown_the_rule(self) -> Self:
+        if self.reveal or is_shown_the_rule(self.kind):
+            raise ValueError(f"the learner {self.kind[:64]!r} was shown the rule")
+        return self
 
 
 class Manifest(BaseModel):
     """The announcement of a log: its learner, as in the run's configuration, hash and size."""
 
     model_config = ConfigDict(extra="forbid")
-    learner: dict[str, Any]
+    learner: LearnerRecord
     log_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     log_bytes: Annotated[int, Field(ge=1, le=2**53)]
-
-    @field_validator("learner")
-    @classmethod
-    def _can_be_kept(cls, value: dict[str, Any]) -> dict[str, Any]:
-        """Refuse a learner that was shown the rule, or that a database cannot store."""
-        name, kind = value.get("name"), value.get("kind")
-        if not all(isinstance(each, str) and 1 <= len(each) <= 128 for each in (name, kind)):
-            raise ValueError("expected a name and a kind of at most 128 letters")
-        if value.get("reveal") is True or is_shown_the_rule(str(kind)):
-            raise ValueError(f"the learner {str(kind)[:64]!r} was shown the rule")
-        for n, each in enumerate(_values(value, 0)):
-            if n >= _MOST_VALUES:
-                raise ValueError(f"expected at most {_MOST_VALUES:,} values")
-            if isinstance(each, str):
-                if "\x00" in each or any("\ud800" <= letter <= "\udfff" for letter in each):
-                    raise ValueError("expected text without null characters and lone surrogates")
-            elif isinstance(each, float) and not math.isfinite(each):
-                raise ValueError(f"expected finite numbers, found {each}")
-            elif isinstance(each, int) and abs(each) > 2**63:
-                raise ValueError("expected integers of at most 64 bits")
-        return value
-
-
-def _values(value: Any, depth: int) -> Iterator[Any]:
-    """Yield a value of JSON and all values inside it."""
-    if depth > _DEEPEST:
-        raise ValueError(f"expected at most {_DEEPEST} levels of lists and objects")
-    yield value
-    parts: Iterable[Any] = value if isinstance(value, list) else ()
-    if isinstance(value, Mapping):
-        parts = chain.from_iterable(value.items())
-    for part in parts:
-        yield from _values(part, depth + 1)
 
 
 def set_state(

@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute
 from gnomon import __version__
 from gnomon.errors import GnomonError
 from gnomon_board.database import Database
-from gnomon_board.errors import NoRoom, TooMany
+from gnomon_board.errors import NoRoom, Refusal, TooMany
 from gnomon_board.hidden import GameCache
 from gnomon_board.settings import Settings
 from gnomon_board.web import (
@@ -35,7 +35,7 @@ from gnomon_board.web import (
 )
 from gnomon_board.web.api import administration, seasons, submissions
 from gnomon_board.web.api.dependencies import is_known
-from gnomon_board.web.api.records import Problem, status_of
+from gnomon_board.web.api.records import Problem
 from gnomon_board.web.limits import Intake
 from gnomon_board.web.middleware import AT_ONCE, HEADERS, Gate
 from gnomon_board.web.page_cache import AnswerCache
@@ -126,7 +126,7 @@ def _routes() -> list[BaseRoute]:
 def _refused(request: Request, error: Exception) -> Response:
     """Answer a refused request with one sentence."""
     headers: dict[str, str] = {}
-    status = status_of(error)
+    status = error.status if isinstance(error, Refusal) else 422
     if isinstance(error, AnyHTTPException):
         status, headers = error.status_code, dict(error.headers or {})
         detail = str(error.detail)

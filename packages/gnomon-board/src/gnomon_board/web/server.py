@@ -1,4 +1,4 @@
-"""The server process: tables, first admin token, worker, sweeper, HTTP.
+"""The server process: tables, first admin token, worker, HTTP.
 
 Connections that send nothing, or very slowly, are closed: the server's library would wait forever
 for the end of a request's head. A proxy would not, but a board may run without one.
@@ -11,7 +11,6 @@ import gc
 import logging
 import math
 import socket
-import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -23,7 +22,6 @@ from sqlalchemy import select
 from gnomon_board.accounts import make_account, no_accounts, note
 from gnomon_board.database import Database, current_revision, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.jobs import sweep
 from gnomon_board.schema import Season, Study
 from gnomon_board.settings import Settings
 from gnomon_board.tokens import issue_token
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 _log = logging.getLogger("gnomon.server")
-_SWEEP_S = 5.0
 #: Age at which an unchanged upload belongs to a dead process.
 _STALE_S = 6 * 3600
 #: Queue length of new connections, and the number accepted before the event loop serves open ones;
@@ -146,21 +143,14 @@ def serve(
             timeout_graceful_shutdown=5,
         )
         keeper = WorkerSupervisor(database, settings) if worker else None
-        stopped = threading.Event()
-        sweeper = threading.Thread(
-            target=_keep_sweeping, args=(database, settings, stopped), daemon=True
-        )
         if keeper is not None:
             keeper.start()
-        sweeper.start()
         on_start(Started(_url(listening), first_token))
         try:
             uvicorn.Server(config).run(sockets=[listening])
         finally:
-            stopped.set()
             if keeper is not None:
                 keeper.stop()
-            sweeper.join(10)
 
 
 def warm_up(app: FastAPI) -> None:
@@ -184,15 +174,6 @@ def warm_up(app: FastAPI) -> None:
     # These objects are permanent, and a garbage collection of them would block all for 0.1 s.
     gc.collect()
     gc.freeze()
-
-
-def _keep_sweeping(database: Database, settings: Settings, stopped: threading.Event) -> None:
-    """Sweep stuck jobs and submissions, even if there is no worker."""
-    while not stopped.wait(_SWEEP_S):
-        try:
-            sweep(database, settings)
-        except Exception:
-            _log.exception("sweeping the queue")
 
 
 class _Listening(socket.socket):

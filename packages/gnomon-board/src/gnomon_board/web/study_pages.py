@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, cast
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
@@ -35,14 +35,13 @@ from gnomon_board.studies.participants import (
 from gnomon_board.studies.plan import AnswerError, Ending, Question, StudyPlan
 from gnomon_board.studies.plan_check import check_plan
 from gnomon_board.studies.store import StudyLine, study_lines
-from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
+    Admin,
     CurrentSettings,
     DatabaseOf,
     ReadSession,
     RowId,
     WriteSession,
-    caller,
 )
 from gnomon_board.web.limits import HOUR_S
 from gnomon_board.web.middleware import address_of
@@ -52,8 +51,6 @@ from gnomon_board.web.templating import html_response
 router = APIRouter(tags=["studies"])
 
 # -- for researchers -------------------------------------------------------------------------------
-
-Admin = Annotated[Caller, Depends(caller("admin"))]
 
 
 @router.get("/studies", include_in_schema=False)

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from gnomon import __version__
+from gnomon import __version__, tables
 from gnomon.errors import counted
 from gnomon_board.standings import LEVEL
 from gnomon_board.studies.languages import COLOR_CODES, texts
@@ -29,19 +29,8 @@ STATIC = Path(__file__).with_name("static")
 
 
 def number(value: float | None) -> str:
-    """Return a number for people: about three digits, or words for a missing value.
-
-    Examples
-    --------
-    >>> [number(x) for x in (1234.5, 56.78, 0.1234, 7.0, None, math.inf)]
-    ['1,234', '56.8', '0.123', '7', 'not estimable', 'not reached']
-    """
-    if value is None or math.isnan(value):
-        return "not estimable"
-    if math.isinf(value):
-        return "not reached"
-    digits = ",.0f" if value == round(value) or abs(value) >= 100 else ".3g"
-    return f"{value:{digits}}".replace("-", "−")
+    """Return a number for people; None is not estimable."""
+    return tables.number(math.nan if value is None else value).replace("-", "−")
 
 
 def moment(value: datetime.datetime | str | None) -> Markup:

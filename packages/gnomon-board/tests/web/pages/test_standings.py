@@ -152,7 +152,7 @@ def test_a_page_is_made_again_only_if_its_season_changes(
 
 
 def test_the_cache_holds_so_many_bytes(client, database, season, monkeypatch):
-    monkeypatch.setattr("gnomon_board.web.page_cache._MOST_BYTES", 30_000)
+    monkeypatch.setattr("gnomon_board.web.page_cache._MOST_BYTES", 20_000)
     for n in range(20):
         client.get(f"/seasons/spring?q={n}")
     looked = []

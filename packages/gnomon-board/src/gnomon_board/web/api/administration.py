@@ -68,7 +68,7 @@ _ASKS_PER_HOUR = 10
 class WrongToken(Refusal):
     """A token that is not valid."""
 
-    kind = "unauthenticated"
+    status = 401
 
 
 class NewToken(BaseModel):

@@ -1,16 +1,13 @@
-"""Response records of the JSON API (pydantic), and the HTTP status of a refusal."""
+"""Response records of the JSON API (pydantic)."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
-from gnomon_board.errors import Kind, Refusal
 from gnomon_board.jobs import place_in_queue
 from gnomon_board.schema import (
     AuditRecord,
@@ -24,24 +21,6 @@ from gnomon_board.schema import (
 )
 
 _Moment = datetime.datetime
-_STATUSES: Mapping[Kind, int] = MappingProxyType(
-    {
-        "invalid": 422,
-        "unauthenticated": 401,
-        "not allowed": 403,
-        "missing": 404,
-        "conflict": 409,
-        "too large": 413,
-        "too many": 429,
-        "no room": 507,
-        "damaged": 503,
-    }
-)
-
-
-def status_of(error: Exception) -> int:
-    """Return the HTTP status of an answer to a request that was refused."""
-    return _STATUSES[error.kind if isinstance(error, Refusal) else "invalid"]
 
 
 class _RowRecord(BaseModel):

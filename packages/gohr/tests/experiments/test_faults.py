@@ -228,6 +228,6 @@ def test_status_of_a_run_that_goes_on_and_of_one_that_was_killed(tmp_path):
         process.send_signal(signal.SIGKILL)
         process.wait()
     folder = Run.open(tmp_path / "run")
-    assert not folder.is_being_written
     (pair,) = status(folder)
     assert pair.done + pair.missing == 20_000
+    assert not status(folder).settings["is_being_played"]

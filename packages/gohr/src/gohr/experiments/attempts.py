@@ -9,7 +9,6 @@ member is unpacked, and nothing in a log is ever run.
 from __future__ import annotations
 
 import io
-import os
 import struct
 import zipfile
 import zlib
@@ -19,7 +18,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import shortened
+from gnomon.errors import check_type, shortened
 from gohr.board import N_BUCKETS, N_CELLS
 from gohr.errors import ConfigError
 from gohr.outcomes import EPISODE_OVER, IN_PROGRESS
@@ -166,13 +165,11 @@ def write_log(trials: Mapping[tuple[str, int], TrialLog]) -> bytes:
     >>> list(read_log(write_log({("clockwise", 0): trial.play()})))
     [('clockwise', 0)]
     """
-    if not isinstance(trials, Mapping):
-        raise TypeError(f"trials: expected {_TRIALS}, found a {type(trials).__name__}")
+    check_type("trials", trials, Mapping, _TRIALS)
     for key, log in trials.items():
         if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], SupportsIndex)):
             raise TypeError(f"trials: expected {_TRIALS}, found the key {shortened(repr(key))}")
-        if not isinstance(log, TrialLog):
-            raise TypeError(f"trials: expected {_TRIALS}, found a {type(log).__name__} for {key}")
+        check_type(f"trials[{key}]", log, TrialLog, "a TrialLog")
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for (rule, number), log in trials.items():
@@ -219,15 +216,8 @@ def read_log(
     Traceback (most recent call last):
     gohr.errors.ConfigError: expected a log, a ZIP archive of trials: File is not a zip file
     """
-    given: object = data
-    if isinstance(given, str | os.PathLike):
-        path = shortened(repr(os.fspath(given)))
-        raise TypeError(
-            f"data: expected the bytes of a log, found the path {path}; read it with "
-            "Path.read_bytes()"
-        )
-    if not isinstance(given, bytes | bytearray | memoryview):
-        raise TypeError(f"data: expected the bytes of a log, found a {type(given).__name__}")
+    expected = "the bytes of a log, as Path.read_bytes() returns them"
+    check_type("data", data, (bytes, bytearray, memoryview), expected)
     trials: dict[tuple[str, int], TrialLog] = {}
     n_rows, name = 0, ""
     # Counted before the archive is opened, which takes seconds for many members; some signatures

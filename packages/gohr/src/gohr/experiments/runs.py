@@ -30,7 +30,6 @@ from gohr.experiments.store import (
     TrialRecord,
     Writer,
     held,
-    is_held,
 )
 from gohr.experiments.trial import Trial, trials_of
 
@@ -189,11 +188,6 @@ class Run:
                 )
             with self.store.writing() as writer:
                 yield writer
-
-    @property
-    def is_being_written(self) -> bool:
-        """Whether a process is playing into it now."""
-        return is_held(self.path)
 
     def place_of(self, trial: Trial) -> int:
         """Return the place of a trial of the experiment."""

@@ -17,6 +17,7 @@ from gnomon.results import noted, recorded
 from gnomon.stats import Comparison, Estimates, holm, median_curve, median_interval
 from gnomon.tables import number, p_value
 from gohr.experiments.config import ExperimentConfig
+from gohr.experiments.progress import status
 from gohr.experiments.rule_elements import Elements, Trials, elements_of, rank_test, trials_by_rule
 from gohr.experiments.rule_tags import TagEffects, tag_effects_of, tags_of_rules
 from gohr.experiments.runs import Run
@@ -27,7 +28,6 @@ from gohr.experiments.scores import (
     score_episodes,
     stuck_rules,
 )
-from gohr.experiments.store import TrialRecord
 
 FloatArray = npt.NDArray[np.float64]
 #: Names listed in a sentence before it gives the count instead; gaps that are named.
@@ -300,7 +300,7 @@ def findings_of(
             for t in trials
             if t.status == "failed"
         ),
-        missing=_missing(run.config, trials),
+        missing={(x.learner, x.rule): x.missing for x in status(run) if x.missing},
         warnings=tuple(notes),
         tags=tag_effects_of(ends, tags_of_rules(run.config), level=level),
         elements=elements,
@@ -368,15 +368,3 @@ def _stopped_early(episodes: RunEpisodes) -> Iterator[str]:
         if n_short:
             after = f"{min(played)} of {counted(max(played), 'episode')}"
             yield f"{n_short} of {len(played)} of {learner} on {rule}, the first after {after}"
-
-
-def _missing(config: ExperimentConfig, trials: Sequence[TrialRecord]) -> dict[tuple[str, str], int]:
-    """Return the number of trials of each pair that have not been played, if any."""
-    left = {
-        (learner.name, rule.name): config.n_trials_on(rule.name)
-        for learner in config.learners
-        for rule in config.rules
-    }
-    for trial in trials:
-        left[trial.learner, trial.rule] -= 1
-    return {pair: n for pair, n in left.items() if n}

@@ -51,14 +51,13 @@ def test_an_argument_of_another_kind_is_named():
     log = TRIALS["clockwise", 0]
     given: Any
     for found, given in {
-        "a TrialLog": log,
+        "TrialLog: 3 boards": log,
         "the key 'clockwise'": {"clockwise": log},
-        r"a int for \('clockwise', 0\)": {("clockwise", 0): 3},
+        "3": {("clockwise", 0): 3},
     }.items():
-        expected = rf"^trials: expected {{\(rule, trial\): TrialLog}}, found {found}$"
-        with pytest.raises(TypeError, match=expected):
+        with pytest.raises(TypeError, match=rf"^trials.*: expected .*TrialLog.*, found {found}"):
             write_log(given)
-    with pytest.raises(TypeError, match=r"the bytes of a log, found the path 'l\.zip'; read"):
+    with pytest.raises(TypeError, match=r"the bytes of a log, .* found 'l\.zip'"):
         read_log("l.zip")  # type: ignore[arg-type]  # the wrong type is what is tested
 
 

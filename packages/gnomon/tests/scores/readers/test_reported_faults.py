@@ -140,6 +140,17 @@ def test_the_score_of_a_run_is_the_mean_of_its_last_episodes(tmp_path):
     assert short.runs("good", "Env-v0").tolist() == [0.0]
 
 
+@pytest.mark.filterwarnings("ignore:1 run ended earlier")
+@pytest.mark.parametrize("window", [1, 2, 100])
+def test_no_score_lies_between_two_episodes(tmp_path, window):
+    written(tmp_path, "a/Env-v0/0/monitor.csv", monitor([5.0] * 3))  # ends at step 30
+    uneven = monitor([0.0, 100.0, 0.0, 100.0]).replace(",10,", ",12,")  # ends at 12, 24, 36, 48
+    written(tmp_path, "a/Env-v0/1/monitor.csv", uneven)
+    table = gn.scores.at_common_step(quietly(tmp_path, window=window))
+    expected = 100.0 if window == 1 else 50.0
+    assert table.runs("a", "Env-v0").tolist() == [5.0, expected]
+
+
 def test_monitors_of_the_zoo_cut_off_and_empty(tmp_path):
     written(tmp_path, "ppo-Env-v0/0.monitor.csv", monitor([1.0, 3.0], cut="5.0,1"))
     written(tmp_path, "ppo-Env-v0/1.monitor.csv", monitor([2.0]))
@@ -237,6 +248,8 @@ def test_a_standard_error_of_zero_beside_a_share(tmp_path):
     with pytest.warns(DegenerateScoresWarning, match="intervals come from the standard errors"):
         (found,) = gn.estimate(table, "mean")
     assert (found.low, found.high) == pytest.approx((0.0221, 0.0691), abs=1e-3)
+    other = {"results": {"t": {"exact_match,none": 0.25, "exact_match_stderr,none": 0.01}}}
+    assert quietly(written(tmp_path, "results_3.json", other)).runs("results_3", "t") == [0.25]
     results["t"] = {"acc,none": 0.0, "acc_stderr,none": 0.0}  # nothing right: the error may be 0
     table, said = notes(written(tmp_path, "results_2.json", content))
     assert (table.to_records()[0]["stderr"], said) == (0.0, "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -43,7 +43,7 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     row. The score of a group, such as ``mmlu``, is left out where a subtask has a score itself.
     ``acc`` finds ``acc,none``; under several filters the filter belongs to the name.
     """
-    path, metric = source.place, wanted.metric or "acc"
+    path = source.place
     records: list[dict[str, Any]] = []
     n_runs: Counter[str] = Counter()
     directions = set()
@@ -52,6 +52,7 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     files = _below(path) if path.is_dir() else [path]
     if not files:
         raise ScoreDataError(f"{path}: expected files named results*.json; found none")
+    metric = wanted.metric or _usual_metric(files)
     for file in files:
         content = json_object(file)
         algorithm = str(content.get("model_name") or file.stem)
@@ -80,6 +81,19 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
         higher_is_better=directions.pop(),
         provenance=("read from lm-evaluation-harness results",),
     )
+
+
+def _usual_metric(files: Iterable[Path]) -> str:
+    """Return the only metric of all files, if there is one, else ``acc``."""
+    results = [mapping_at(json_object(file), "results") for file in files]
+    every = {
+        name.partition(",")[0]
+        for one in results
+        for task in one
+        for name, value in mapping_at(one, task).items()
+        if _is_number(value) and "_stderr" not in name
+    }
+    return every.pop() if len(every) == 1 else "acc"
 
 
 def _below(folder: Path) -> list[Path]:

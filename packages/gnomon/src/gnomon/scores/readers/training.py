@@ -157,7 +157,25 @@ def _read_monitors(source: Source, wanted: ReadRequest) -> ScoreTable:
     if empty:
         note(f"no finished episode in {counted(len(empty), 'file')}, left out: {listed(empty, 3)}")
     note(f"the score of a run is the mean return of its last {window} episodes")
-    return _table(curves, wanted, "return", "Stable-Baselines3 monitor files")
+    return _table(_up_to_ends(curves), wanted, "return", "Stable-Baselines3 monitor files")
+
+
+def _up_to_ends(curves: Mapping[RunKey, Curve]) -> dict[RunKey, Curve]:
+    """Return curves with a point where the first run on the task ends, the last episode's.
+
+    There all runs are compared, and a score between two episodes does not exist.
+    """
+    ends: dict[str, float] = {}
+    for (_, task, _), (steps, _) in curves.items():
+        ends[task] = min(float(steps[-1]), ends.get(task, np.inf))
+    found = {}
+    for key, (steps, means) in curves.items():
+        end = ends[key[1]]
+        at = int(np.searchsorted(steps, end, "right"))
+        if at and steps[at - 1] < end:
+            steps, means = np.insert(steps, at, end), np.insert(means, at, means[at - 1])
+        found[key] = steps, means
+    return found
 
 
 def _episodes(path: Path) -> list[tuple[float, float, float]]:

@@ -242,7 +242,7 @@ class LearnerKinds(Results[LearnerKind]):
         """The description, if it is a single kind."""
         if not self._is_one:
             return None
-        return f"{self[0].kind} ({self[0].origin}): {self[0].description}"
+        return f"{self[0].kind} ({self[0].origin}): {self[0].description or 'not described'}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -319,7 +319,8 @@ def learner_kind(kind: str) -> LearnerKind:
     """Describe one kind of learner."""
     learner = _learner_class(kind)
     origin = "built-in" if kind in _BUILT_IN else "own" if ":" in kind else "entry point"
-    sentence = " ".join((inspect.getdoc(learner) or "").partition("\n\n")[0].split())
+    # Not inspect.getdoc, which takes the text of the base class where there is none.
+    sentence = " ".join((learner.__doc__ or "").partition("\n\n")[0].split())
     fields = tuple(_fields_of(kind).values())
     version = None if kind in _BUILT_IN else _version(learner)
     return LearnerKind(kind, learner.__name__, origin, version, learner.reveal, sentence, fields)

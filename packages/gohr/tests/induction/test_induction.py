@@ -26,6 +26,7 @@ from gohr.induction import (
     read_outcomes,
     trial_boards,
 )
+from gohr.people import Game, PlayedGame, PlaySession, transcript_text
 
 SUITE = load_suite("gohr-basic")
 NEARBY = RuleEntry("nearby", "(*,*,*,*,Nearby)")
@@ -206,6 +207,32 @@ def test_tables_of_the_reference_project_are_read(tmp_path):
     (tmp_path / "bad.csv").write_text(tables["random.csv"].replace("4,5", "6,5"))
     with pytest.raises(ScoreDataError, match=r"bad\.csv, row 2: expected at most 5 boards solved"):
         read("bad.csv")
+
+
+def test_transcripts_of_people_are_set_against_the_observer(tmp_path):
+    games = []
+    for number, name in enumerate(("clockwise", "nearby")):
+        session = PlaySession(Game(name, str(gohr.load_rule(name)), seed=number, episodes=1))
+        while session.state == "playing":  # a random player
+            pieces = session.view().pieces
+            made = len(session.attempts)
+            session.attempt(pieces[7 * made % len(pieces)]["cell"], made % 4)
+        games.append(PlayedGame("p1", "a", number, name, session))
+    games.append(PlayedGame("p1", "a", 2, "forgotten", session))
+    text, boards = transcript_text(games)
+    (tmp_path / "transcript.csv").write_text(text)
+    alone = read_outcomes(tmp_path / "transcript.csv")
+    assert [math.isnan(one.ideal_on_same) for one in alone] == [True] * 3
+    assert [one.n_attempts for one in alone] == [len(game.session.attempts) for game in games]
+    (tmp_path / "boards.csv").write_text(boards)
+    found = read_outcomes(tmp_path)
+    assert [one.ideal_on_own for one in found][:2] == [1.0, 1.0]
+    assert math.isnan(found[2].ideal_on_own)  # nothing says what that rule is
+    assert [loss.cause for loss in found.losses()] == ["little evidence", "poor tests"]
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "nearby.txt").write_text("(*,*,*,*,Remotest)")
+    with pytest.raises(ScoreDataError, match="p1 on nearby: "):
+        read_outcomes(tmp_path)
 
 
 def test_a_test_of_nothing_has_no_share():

@@ -14,8 +14,8 @@ def induction(
     sources: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Tables of outcomes, logs of inspect eval gohr/rule_learning, and tables of the "
-            "reference project.",
+            help="Tables of outcomes, logs of inspect eval gohr/rule_learning, transcripts of "
+            "people or exports of studies, and tables of the reference project.",
             readable=False,
         ),
     ] = None,

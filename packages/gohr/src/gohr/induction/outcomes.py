@@ -202,13 +202,15 @@ class Induction(Results[Outcome]):
         """Return where each player fails: evidence, tests or inference.
 
         Outcomes of all numbers of boards count alike. Players that are not measured against an
-        ideal observer, such as those of published tables, are left out.
+        ideal observer, such as those of published tables, are left out; those without test boards,
+        such as people in transcripts, have no inference that could be poor.
         """
         found: list[Loss] = []
         for (player, tester), rows in _by(self, "player", "tester"):
             known = [one for one in rows if not math.isnan(one.ideal_on_same + one.ideal_on_own)]
             if not known:
                 continue
+            known = [one for one in known if one.n_tests] or known
             solved, same, best = (
                 [getattr(one, name) for one in known]
                 for name in ("solved", "ideal_on_same", "ideal_on_own")
@@ -216,9 +218,10 @@ class Induction(Results[Outcome]):
             parts = {
                 "little evidence": _complement(_over_rules(known, best)),
                 "poor tests": _over_rules(known, best, same),
-                "poor inference": _over_rules(known, same, solved),
-                "all": _complement(_over_rules(known, solved)),
             }
+            if known[0].n_tests:
+                parts["poor inference"] = _over_rules(known, same, solved)
+                parts["all"] = _complement(_over_rules(known, solved))
             n_rules = len({one.rule for one in known})
             found += [
                 Loss(player, tester, cause, *values, n_rules, len(known))

@@ -117,7 +117,7 @@ def _of_trial(
     shown = ideal = None
     if tester != OWN:
         shown = evidence(rule, cast(Kind, tester), n_boards, **drawn)
-        ideal = _ideal_shares(rule, shown, tests, **drawn)
+        ideal = ideal_shares(rule, shown, tests, **drawn)
     words = [int(x[:32], 16) for x in (rule.hash, *(entry.hash for entry in entries))]
     for entry, word in zip(entries, words[1:], strict=True):
         rng = np.random.default_rng([seed, words[0], word, trial])
@@ -162,7 +162,7 @@ def outcome_of(
     0.0
     """
     if ideal is None:
-        ideal = _ideal_shares(rule, log, tests, trial=trial, seed=seed, board_spec=board_spec)
+        ideal = ideal_shares(rule, log, tests, trial=trial, seed=seed, board_spec=board_spec)
     m_star = math.nan
     if tester == OWN:
         m_star = attempts_to_master(log.outcomes == ACCEPTED)
@@ -185,8 +185,14 @@ def outcome_of(
     )
 
 
-def _ideal_shares(
-    rule: RuleEntry, log: TrialLog, tests: _Codes, *, trial: int, seed: int, board_spec: BoardSpec
+def ideal_shares(
+    rule: RuleEntry,
+    log: TrialLog,
+    tests: _Codes,
+    *,
+    trial: int = 0,
+    seed: int = 0,
+    board_spec: BoardSpec = DEFAULT_SPEC,
 ) -> tuple[float, float]:
     """Return the shares of test boards that an ideal observer solves, NaN outside its space.
 

@@ -10,6 +10,7 @@ import csv
 import gzip
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from importlib import resources
@@ -18,20 +19,29 @@ from typing import Any
 
 from gnomon.errors import ScoreDataError
 from gnomon.files import read_text
+from gohr.experiments.entries import RuleEntry
 from gohr.experiments.suites import load_suite
+from gohr.induction.conditions import evidence, trial_boards
 from gohr.induction.outcomes import OWN, Induction, Outcome
-from gohr.people.mastery import TARGET_STREAK
+from gohr.induction.players import ideal_shares
+from gohr.outcomes import ACCEPTED
+from gohr.people.mastery import TARGET_STREAK, attempts_to_master
+from gohr.people.transcripts import is_transcript, read_transcripts
+from gohr.rules.catalogue import available_rules, load_rule_text
 
 _Row = Mapping[str, str]
 _N_AGGREGATE = 13
+#: Test boards on which the evidence of people is set against the observer's own.
+_N_TESTS = 5
 _M_STAR = re.compile(r"Infinity(?:\(\d+\))?|\d+(?:\.\d+)?")
 
 
 def read_outcomes(*sources: str | Path) -> Induction:
-    r"""Read outcomes from tables and from logs of Inspect.
+    r"""Read outcomes from tables, transcripts of people and logs of Inspect.
 
     These are read: what :meth:`Induction.write` writes; logs of the task ``gohr/rule_learning``,
-    which need the extra ``inspect``; and the files of the reference project: its table of runs
+    which need the extra ``inspect``; transcripts of people, or the folder of a study's export; and
+    the files of the reference project: its table of runs
     (``#path,rule,...``), its aggregates of 13 columns, its tables of prepared runs
     (``#ruleSetName,...``) and its published figures (``table,group,rule,condition,...``).
 
@@ -43,7 +53,8 @@ def read_outcomes(*sources: str | Path) -> Induction:
     -------
     Induction
         The outcomes of all files. A published table has no evidence, so it is not set against an
-        ideal observer.
+        ideal observer; nor is a transcript of an unknown rule, or read as a file and not as a
+        folder with its table of boards. People are one player, and solve no test boards.
 
     Raises
     ------
@@ -67,6 +78,9 @@ def read_outcomes(*sources: str | Path) -> Induction:
 
 
 def _of_source(path: Path) -> Iterator[Outcome]:
+    if any(map(is_transcript, path.glob("*.csv") if path.is_dir() else (path,))):
+        yield from _of_people(path)
+        return
     if path.is_dir() or path.suffix in (".eval", ".json"):
         yield from _of_logs(path)
         return
@@ -238,6 +252,35 @@ def _boards(solved: str, boards: str) -> dict[str, Any]:
 def _m_star(text: str) -> float:
     """Return m*, infinite for ``Infinity`` and for ``Infinity(300)``, not mastered in 300."""
     return math.inf if text.startswith("Infinity") else float(text)
+
+
+def _of_people(path: Path) -> Iterator[Outcome]:
+    """Read each series of a transcript, or of a folder of them with boards and ``rules/*.txt``."""
+    met: Counter[str] = Counter()
+    for series in read_transcripts(path):
+        log, name, trial = series.log, series.rule, met[series.rule]
+        met[name] += 1
+        counts = {"trial": trial, "n_boards": len(log.boards), "n_attempts": len(log.actions)}
+        shares, text = (math.nan, math.nan), _text_of(name, path / "rules" / f"{name}.txt")
+        if series.boards_known and text is not None:
+            rule = RuleEntry(name, text)
+            try:
+                shown = evidence(rule, log, len(log.boards))
+            except ValueError as error:
+                raise ScoreDataError(f"{path}, {series.player} on {name}: {error}") from None
+            tests = trial_boards(rule, "test", _N_TESTS, trial=trial)
+            shares = ideal_shares(rule, shown, tests, trial=trial)
+        m_star = attempts_to_master(log.outcomes == ACCEPTED)
+        ideal = dict(zip(("ideal_on_same", "ideal_on_own"), shares, strict=True))
+        yield _outcome("people", OWN, name, m_star=m_star, **counts, **ideal)
+
+
+def _text_of(rule: str, file: Path) -> str | None:
+    """Return the text of a rule from its file, the suite of the reference or the library."""
+    if file.is_file():
+        return read_text(file)
+    known = load_rule_text(rule) if rule in available_rules() else None
+    return load_suite("gohr-basic").texts.get(rule, known)
 
 
 def _of_logs(path: Path) -> Iterator[Outcome]:

@@ -20,6 +20,9 @@ FIELDS |= {
     f"{verb} items.csv": FIELDS[f"{verb} scores.csv"] for verb in ("estimate", "compare", "rank")
 }
 FIELDS["plan items.csv"] = FIELDS["plan scores.csv a0 a1"]
+FIELDS["gate scores.csv a0 a1 --metric mean --regression"] = (
+    "claim group holds value low high p_value n_missing detectable"
+)
 
 
 def rows(columns, cells):

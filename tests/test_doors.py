@@ -73,7 +73,6 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon_board.accounts": "any text, drawn by Hypothesis",
     "gnomon_board.jobs": "leases that end, and workers that die",
     "gnomon_board.web.limits": "limits as the time goes by, and turns of clients",
-    "gnomon_board.studies.play": "a process that has not seen the last attempt",
     "gnomon_board.studies.export": "games that differ in terms and palettes",
     "gnomon_board.web.middleware": "bodies that come slowly, by a clock of the test",
     "gnomon_board.web.server": "a server in a process of the test, and its socket",

@@ -70,7 +70,6 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon_board.drawn_rules": "rules of any difficulty, with a seed",
     "gnomon_board.remote_play": "learners that play through a test client",
     "gnomon_board.worker": "one job at a time, without a process",
-    "gnomon_board.accounts": "any text, drawn by Hypothesis",
     "gnomon_board.jobs": "leases that end, and workers that die",
     "gnomon_board.web.limits": "limits as the time goes by, and turns of clients",
     "gnomon_board.studies.export": "games that differ in terms and palettes",

@@ -5,11 +5,22 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
-from gnomon_board.accounts import clean_link, clean_name, clean_text, name_key
+from gnomon_board import token_for
 from gnomon_board.errors import Refusal
+from gnomon_board.schema import Account
+from submitted import bearer
+
+
+def names_of(database, *asked):
+    """Return the names of all accounts, after tokens for some."""
+    for name in asked:
+        token_for(database, name, ["submit"])
+    with database.reading() as session:
+        return list(session.scalars(select(Account.name).order_by(Account.id)))
 
 
 @pytest.mark.parametrize(
@@ -22,8 +33,8 @@ from gnomon_board.errors import Refusal
         ("a" * 64, "a" * 64),
     ],
 )
-def test_names_in_their_normal_form(given_, expected):
-    assert clean_name(given_) == expected
+def test_names_in_their_normal_form(database, given_, expected):
+    assert names_of(database, given_) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -44,9 +55,9 @@ def test_names_in_their_normal_form(given_, expected):
         ("Z" + 5 * "\u0335", "expected at most 4 marks on a letter"),
     ],
 )
-def test_names_that_are_refused(name, expected):
+def test_names_that_are_refused(database, name, expected):
     with pytest.raises(Refusal, match=expected):
-        clean_name(name)
+        names_of(database, name)
 
 
 @pytest.mark.parametrize(
@@ -60,23 +71,24 @@ def test_names_that_are_refused(name, expected):
         ("Straße", "STRASSE"),
     ],
 )
-def test_names_that_a_reader_would_take_for_the_same(one, other):
-    assert name_key(clean_name(one)) == name_key(clean_name(other))
+def test_names_that_a_reader_would_take_for_the_same(database, one, other):
+    assert names_of(database, one, other) == [one]
 
 
 @pytest.mark.parametrize(("one", "other"), [("dqn-2", "dqn-3"), ("a", "b"), ("強化", "学習")])
-def test_names_that_differ(one, other):
-    assert name_key(one) != name_key(other)
+def test_names_that_differ(database, one, other):
+    assert names_of(database, one, other) == [one, other]
 
 
-@given(st.text())
-def test_whatever_passes_can_be_kept_and_shown(text):
-    for clean in (clean_name, clean_text):
-        with suppress(Refusal):
-            cleaned = clean(text)
-            cleaned.encode()  # no half of a letter
-            assert "\x00" not in cleaned
-            assert clean(cleaned) == cleaned
+@settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(text=st.text())
+def test_whatever_passes_can_be_kept_and_shown(database, text):
+    with suppress(Refusal):
+        names = names_of(database, text)
+        assert all(name.encode() and "\x00" not in name for name in names)
+        assert names_of(database, *names[-3:]) == names
 
 
 @pytest.mark.parametrize(
@@ -98,11 +110,16 @@ def test_whatever_passes_can_be_kept_and_shown(text):
         "https://example.org/" + "x" * 500,
     ],
 )
-def test_links_that_are_refused(link):
-    with pytest.raises(Refusal, match="link: expected"):
-        clean_link(link)
+def test_links_that_are_refused(client, season, token, link):
+    answer = entered(client, token, link)
+    assert (answer.status_code, answer.json()["detail"][:14]) == (422, "link: expected")
 
 
 @pytest.mark.parametrize("link", ["", "http://example.org", "https://example.org:8443/a?b=c#d"])
-def test_links_that_pass(link):
-    assert clean_link(f" {link} ") == link
+def test_links_that_pass(client, season, token, link):
+    assert entered(client, token, f" {link} ").json()["link"] == link
+
+
+def entered(client, token, link):
+    learner = {"name": "Learner", "link": link}
+    return client.post("/api/seasons/spring/entries", json=learner, headers=bearer(token))

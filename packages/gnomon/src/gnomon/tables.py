@@ -230,12 +230,14 @@ def latex_rows(
     return "\n".join(lines)
 
 
-def value_in_brackets(value: float, low: float, high: float) -> str:
+def value_in_brackets(
+    value: float, low: float, high: float, missing: str = "(interval not estimable)"
+) -> str:
     """Return a value with its interval in brackets, as far as they exist."""
     if math.isnan(value):
         return "not estimable"
     if math.isnan(low) or math.isnan(high):
-        return f"{_digits(value)} (interval not estimable)"
+        return f"{_digits(value)} {missing}"
     return f"{_digits(value)} [{_digits(low)}, {_digits(high)}]"
 
 

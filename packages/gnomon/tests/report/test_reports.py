@@ -106,6 +106,7 @@ def test_the_numbers_are_those_of_the_verbs(tmp_path):
 def test_scores_of_two_algorithms_with_one_run_stay_as_they_are(tmp_path):
     rows = [[0.5, 0.7, 0.6]], [[0.4, 0.6, 0.7]]
     page = report(gn.ScoreTable.from_arrays({"a": rows[0], "b": rows[1]}), tmp_path, n_resamples=50)
+    assert page.read_text().count("[–]") == 4 * 2 + 3 * 2 + 2  # cells and captions
     shown = rows_of(page, "estimates")
     (value,) = [r["value"] for r in shown if (r["algorithm"], r["metric"]) == ("a", "mean")]
     assert float(value) == pytest.approx(0.6)

@@ -237,9 +237,11 @@ def best_text(ranking: Ranking, kind: str) -> str:
     return f"{text}: they are not significantly different."
 
 
-def cell(value: float, low: float, high: float) -> str:
+def cell(value: float, low: float, high: float, **missing: str) -> str:
     """Return a number with its interval, which no line break separates."""
-    return value_in_brackets(value, low, high).replace(" [", "\xa0[").replace(", ", ",\xa0")
+    return (
+        value_in_brackets(value, low, high, **missing).replace(" [", "\xa0[").replace(", ", ",\xa0")
+    )
 
 
 def p_text(one: Any, n_pairs: int) -> str:

@@ -35,6 +35,8 @@ from gnomon.stats.items import refuse_options
 from gnomon.stats.learning_curves import Curve
 from gnomon.tables import latex_rows, percent, value_in_brackets
 
+#: In a table, in place of an interval that is not estimable.
+NO_INTERVAL = "[–]"
 #: More lines or panels than this hide each other.
 MOST_DRAWN, MOST_CURVES = 30, 24
 #: Sections of an audit that the page shows as cards, tables and figures of its own.
@@ -251,7 +253,7 @@ def _estimates(found: _Findings) -> Section:
             "Estimates",
             ("algorithm", *metrics),
             tuple((name, *(_cell(of.get((name, metric))) for metric in metrics)) for name in names),
-            f"{found.table.scale}; {percent(found.level)} intervals.",
+            f"{found.table.scale}; {percent(found.level)} intervals.{_missing(found.estimates)}",
             name="estimates",
             numbers=found.estimates.as_records(),
             latex=found.estimates.to_latex(),
@@ -262,7 +264,13 @@ def _estimates(found: _Findings) -> Section:
 
 
 def _cell(one: Any) -> str:
-    return "–" if one is None else cell(one.value, one.low, one.high)
+    return "–" if one is None else cell(one.value, one.low, one.high, missing=NO_INTERVAL)
+
+
+def _missing(found: Iterable[Any]) -> str:
+    """Return what a caption says of estimates without an interval."""
+    some = any(math.isnan(one.low) and math.isfinite(one.value) for one in found)
+    return f" {NO_INTERVAL}: interval not estimable." if some else ""
 
 
 def _drawn(found: Results[Any], n: int) -> list[Figure]:
@@ -327,8 +335,8 @@ def _tasks(found: _Findings) -> Section:
             "Mean score per task",
             ("task", *names),
             tuple((str(task), *row) for task, row in zip(tasks, cells, strict=True)),
-            f"Means of runs with {percent(found.level)} intervals. In LaTeX the best mean of each "
-            "task is bold.",
+            f"Means of runs with {percent(found.level)} intervals.{_missing(per_task)} "
+            "In LaTeX the best mean of each task is bold.",
             name="tasks",
             numbers=per_task.as_records(),
             latex=latex_rows(("task", *names), tasks, cells, bold),

@@ -272,9 +272,11 @@ class Dialogue(ABC):
         if self._json is None:
             pieces = []
             for piece in self._pieces.values():
-                # ⚠ The reference gives the answer away in this field.
-                shown = self._permitted(piece) if self._reveal else [0, 1, 2, 3]
-                buckets = ",".join(map(str, shown if self.finish == 0 or not self._reveal else ()))
+                buckets = "0,1,2,3"
+                if self._reveal:
+                    # ⚠ The reference gives the answer away in this field.
+                    shown = self._permitted(piece) if self.finish == 0 else ()
+                    buckets = ",".join(map(str, shown))
                 pieces.append(f"{self._before_buckets[piece.id]}[{buckets}]}}")
             # ⚠ The id of a board is 0, regardless of its file.
             self._json = f'{{"id":0,"value":[{",".join(pieces)}]}}'

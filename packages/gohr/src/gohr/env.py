@@ -17,7 +17,7 @@ from gymnasium.error import ResetNeeded
 from gnomon.errors import check_word
 from gohr.board import N_BUCKETS, N_CELLS, Board, BoardSpec, board_spec, draw_boards
 from gohr.drawing import board_pixels, board_text
-from gohr.engine.program import STANDS
+from gohr.engine.program import BUCKET, SHAPE, STANDS
 from gohr.outcomes import EMPTY_CELL, RESET, STALEMATE
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
@@ -127,8 +127,9 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         replies[STANDS] = _NOT_DEALT
         occupied = memoryview(self._occupied.data)
         # The functions called in every step, bound once and fetched by one look-up.
+        reads = (replies.tolist, replies[SHAPE : BUCKET + 1].tolist)
         copies = (codes.copy, self._occupied.copy)
-        self._ready = (replies, occupied, advance, replies.tolist, *copies, reveal)
+        self._ready = (replies, occupied, advance, *reads, *copies, reveal)
         refuse: Callable[[], object] = _refuse_step
         self._bound = (replies, occupied, refuse, *self._ready[3:])
         self._ahead: npt.NDArray[np.uint8] = np.empty((0, N_CELLS), dtype=np.uint8)
@@ -180,7 +181,9 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``."""
-        replies, occupied, advance, read_replies, copy_board, copy_mask, reveal = self._bound
+        replies, occupied, advance, read_replies, read_last, copy_board, copy_mask, reveal = (
+            self._bound
+        )
         try:
             number = _ACTIONS[action]
         except (KeyError, TypeError):
@@ -190,17 +193,18 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         if occupied[number] or replies[STANDS]:
             replies[0] = number
             advance()
-            _, shape, color, bucket, outcome, reward, terminated, _, stands = read_replies()
+            _, shape, color, bucket, outcome, error, terminated, _, stands = read_replies()
+            reward, over, stalemate = -1.0 if error else 0.0, terminated == 1, stands == STALEMATE
         else:
             # While an episode is going on, an attempt on an empty cell changes nothing. Three in
             # four uniform attempts are of this kind and need no call of the engine.
-            _, shape, color, bucket, _, _, _, _, stands = read_replies()
-            outcome, reward, terminated = EMPTY_CELL, -1, 0
-        info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stands == STALEMATE}
+            shape, color, bucket = read_last()
+            outcome, reward, over, stalemate = EMPTY_CELL, -1.0, False, False
+        info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stalemate}
         if reveal:
             (info["permitted"],) = self._boards.permitted()
         observation = {"board": copy_board(), "shape": shape, "color": color, "bucket": bucket}
-        return observation, -1.0 if reward else 0.0, terminated == 1, False, info
+        return observation, reward, over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which attempts are on occupied cells, bool of shape (144,).

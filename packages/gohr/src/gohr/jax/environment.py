@@ -234,23 +234,6 @@ class HiddenRules(Dimensions):
         del params
         return permitted(state)
 
-    @functools.partial(jax.jit, static_argnums=0)
-    def features(self, observation: Observation) -> jax.Array:
-        """Return an observation as zeros and ones, float32 of shape (n,).
-
-        One-hot codes: for each cell its contents, then shape, color and bucket of the last accepted
-        attempt; an empty cell is all zeros, and a missing value of the others has its own 1. With
-        the usual palettes ``n`` is 591.
-        """
-        codes = jnp.arange(1, self.board.n_codes, dtype=jnp.uint8)
-        cells = (observation.board[:, None] == codes).reshape(-1).astype(jnp.float32)
-        last = [
-            jax.nn.one_hot(observation.shape, 1 + len(self.board.shape_palette)),
-            jax.nn.one_hot(observation.color, 1 + len(self.board.color_palette)),
-            jax.nn.one_hot(observation.bucket, 1 + N_BUCKETS),
-        ]
-        return jnp.concatenate([cells, *last])
-
     # -- dealing -----------------------------------------------------------------------------------
 
     def _drawn(

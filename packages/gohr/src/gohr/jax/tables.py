@@ -5,8 +5,8 @@ Conditions that do not depend on the memory, or on the last buckets alone, are f
 tables of pieces, cells and last buckets; atoms that never accept anything are dropped; two atoms of
 a line without counts that differ in one table alone are united, since ``a & x | b & x == (a | b) &
 x``; and eight atoms are packed into a word of 32 bits, four bits (the buckets) each. The remaining
-conditions, on pieces moved before, become one table for all over the same fields. It is all plain
-NumPy.
+conditions of a rule, on pieces moved before, become one table over the fields that they look at. It
+is all plain NumPy.
 """
 
 from __future__ import annotations
@@ -34,12 +34,8 @@ N_BUCKET_STATES = 5 * 5 * 5 * N_BUCKETS
 #: Five records (the piece attempted, the last one accepted, the last of its color, of its shape,
 #: and in the bucket that is tried) of the four fields shape, color, cell and bucket.
 N_FIELDS = 20
-#: A larger table of a condition is refused.
-MOST_ENTRIES = 65_536
-#: Values of a step on the way there may be more.
-_MOST_VALUES = 1 << 22
-#: Tables of conditions are united up to this size: one look-up is cheaper than two.
-_SMALL = 256
+#: A rule whose conditions need a larger table is refused.
+MOST_ENTRIES = 1 << 22
 
 _ALL = 0b1111
 _BITS = np.array([1, 2, 4, 8])
@@ -61,8 +57,7 @@ class Sizes:
     n_orders: int = 0
     n_positions: int = 0  # position fields of an atom that name an order
     postpos: bool = False  # whether there are orders of the pieces that an atom would move
-    n_programs: int = 0  # tables of conditions on pieces that were moved before
-    n_entries: int = 0  # entries of the largest of them
+    n_entries: int = 0  # entries of the table of conditions on pieces that were moved before
     metered: bool = False  # whether atoms have counts
 
     def union(self, other: Sizes) -> Sizes:
@@ -110,15 +105,10 @@ class _Atom:
 
     def united(self, other: _Atom) -> _Atom | None:
         """Return one atom that allows what either does, if a table can hold it."""
-        if self.count >= 0 or other.count >= 0 or self.postpos or other.postpos:
-            return None
-        conditions = [
-            (atom.positions, [(t.axes, t.values.tobytes()) for t in atom.programs])
-            for atom in (self, other)
-        ]
+        plain = all(a.count < 0 and not a.postpos and not a.programs for a in (self, other))
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in _TABLES}
         unlike = {name: a | b for name, (a, b) in pairs.items() if not np.array_equal(a, b)}
-        if conditions[0] != conditions[1] or len(unlike) > 1:
+        if not plain or self.positions != other.positions or len(unlike) > 1:
             return None
         return replace(self, **unlike)
 
@@ -127,11 +117,11 @@ _TABLES = ("piece", "cell", "bucket")
 
 
 class _Rule(NamedTuple):
-    """A rule after folding: the count and the atoms of each line, and the tables to be united."""
+    """A rule after folding: the count and the atoms of each line, and what conditions look at."""
 
     lines: list[tuple[int, list[_Atom]]]
-    #: For each table of conditions, its fields with their numbers of values.
-    together: list[dict[int, int]]
+    #: The fields that the remaining conditions depend on, with their numbers of values.
+    fields: dict[int, int]
 
     @property
     def atoms(self) -> list[_Atom]:
@@ -158,78 +148,59 @@ def to_tables(rules: Sequence[CompiledRule]) -> tuple[dict[str, npt.NDArray[Any]
 # -- conditions as tables --------------------------------------------------------------------------
 
 
-def _tabulated(program: Program, n_shapes: int, n_colors: int, where: str) -> _Table:
-    """Evaluate a program over all values of the fields that it depends on.
+def _tabulated(program: Program, palettes: tuple[int, int], where: str) -> _Table:
+    """Evaluate a program over all values of the fields that it looks at.
 
-    A :class:`~gohr.engine.value_sets.Program` is a list of look-ups over five records. After
-    each, the fields that its value does not depend on are dropped, and few are left.
+    A :class:`~gohr.engine.value_sets.Program` is a list of look-ups over five records. Fields that
+    a value of one record does not depend on are dropped before another record comes in.
     """
     steps: list[_Table] = []
     for kind, a, b, n_b, number in program.instructions:
         table = np.array(program.tables[number], np.int64)
         if kind == 0:
-            step = _leaf(a, table, n_shapes, n_colors)
+            steps.append(_leaf(a, table, palettes))
         elif kind == 1:
-            step = _Table(steps[a].axes, table[steps[a].values])
+            steps.append(_Table(steps[a].axes, table[steps[a].values]))
         else:
-            axes = tuple(sorted({*steps[a].axes, *steps[b].axes}))
-            left, right = steps[a].over(axes), steps[b].over(axes)
-            size = prod(np.broadcast_shapes(left.shape, right.shape))
-            _check_size(size, _MOST_VALUES, where)
-            step = _Table(axes, table[left * n_b + right])
-        steps.append(_reduced(step))
-    _check_size(steps[-1].values.size, MOST_ENTRIES, where)
-    return steps[-1]
+            left, right = steps[a], steps[b]
+            if left.axes != right.axes:
+                left, right = _reduced(left), _reduced(right)
+            axes = tuple(sorted({*left.axes, *right.axes}))
+            one, other = left.over(axes), right.over(axes)
+            _check_size(np.broadcast_shapes(one.shape, other.shape), where)
+            steps.append(_Table(axes, table[one * n_b + other]))
+    return _reduced(steps[-1])
 
 
-def _check_size(found: int, most: int, where: str) -> None:
-    if found > most:
+def _check_size(shape: Sequence[int], where: str) -> None:
+    if prod(shape) > MOST_ENTRIES:
         raise RuleError(
-            f"{where}: a condition depends on too many things at once: expected at most {most:,} "
-            f"entries, found {found:,}; the engine plays it"
+            f"{where}: the conditions depend on too many things at once: expected at most "
+            f"{MOST_ENTRIES:,} entries, found {prod(shape):,}; the engine plays it"
         )
 
 
-def _leaf(record: int, table: npt.NDArray[np.int64], n_shapes: int, n_colors: int) -> _Table:
+def _leaf(record: int, table: npt.NDArray[np.int64], palettes: tuple[int, int]) -> _Table:
     """Return the look-up of a record, over its four fields."""
-    some = table[1:].reshape(n_shapes, n_colors, N_CELLS, N_BUCKETS)
-    axes = tuple(range(4 * record, 4 * record + 4))
-    if record == 0:  # there always is a piece attempted
-        return _Table(axes, some)
-    values = np.full([1 + n for n in some.shape], table[0])
-    values[1:, 1:, 1:, 1:] = some
-    return _Table(axes, values)
+    values = some = table[1:].reshape(*palettes, N_CELLS, N_BUCKETS)
+    if record:  # there always is a piece attempted
+        values = np.full([1 + n for n in some.shape], table[0])
+        values[1:, 1:, 1:, 1:] = some
+    return _Table(tuple(range(4 * record, 4 * record + 4)), values)
 
 
 def _reduced(step: _Table) -> _Table:
-    """Drop the fields that the value does not depend on.
-
-    Either all fields of a record other than the piece attempted are "none", or none is. Entries
-    where only some are, which are never read, get the value of "none", so that a field can be
-    dropped as long as another of its record remains to indicate "none".
-    """
-    axes, values = list(step.axes), step.values.copy()
-    for record in range(1, N_FIELDS // 4):
-        places = [k for k, axis in enumerate(axes) if axis // 4 == record]
-        if len(places) < 2:
-            continue
-        none = values[_first_of(places, values.ndim)].copy()
-        for k in places:
-            values[_first_of([k], values.ndim)] = none
-    for axis in step.axes:
-        k = axes.index(axis)
-        alone = axis < 4 or sum(other // 4 == axis // 4 for other in axes) == 1
-        kept: Any = values.take(0 if alone else 1, axis=k)
-        compared = values if alone else values.take(range(1, values.shape[k]), axis=k)
-        if (compared == np.expand_dims(kept, k)).all():
-            axes.pop(k)
-            values = kept
-    return _Table(tuple(axes), values)
-
-
-def _first_of(places: Sequence[int], n_axes: int) -> tuple[slice, ...]:
-    """Return the index of the first entry along some axes."""
-    return tuple(slice(0, 1) if k in places else slice(None) for k in range(n_axes))
+    """Drop the fields that a value does not depend on, if it is over the four of one record."""
+    record = min(step.axes, default=0) // 4
+    if step.axes != tuple(range(4 * record, 4 * record + 4)):
+        return step
+    first = int(record > 0)
+    some = step.values[(slice(first, None),) * 4]
+    fields = [k for k in range(4) if (some != some.take([0], axis=k)).any()]
+    if not fields and step.values[0, 0, 0, 0] != some[0, 0, 0, 0]:
+        fields = [_TRIED]  # any field shows whether there is a piece at all
+    kept = tuple(slice(None) if k in fields else first for k in range(4))
+    return _Table(tuple(4 * record + k for k in fields), step.values[kept])
 
 
 # -- fold, drop, unite -----------------------------------------------------------------------------
@@ -239,29 +210,24 @@ def _folded(rule: CompiledRule, number: int) -> _Rule:
     """Return the lines of a rule with as few atoms as its replies need."""
     lines = []
     for start, stop, count in rule.lines.tolist():
-        atoms = [_folded_atom(rule, a, f"rule {number}, atom {a}") for a in range(start, stop)]
+        atoms = [_folded_atom(rule, a, f"rule {number}") for a in range(start, stop)]
         few: list[_Atom] = []
-        for atom in [atom for atom in atoms if count != 0 and not atom.is_dead]:
-            k, one = 0, atom
-            while k < len(few):
-                both = few[k].united(one)
-                if both is None:
-                    k += 1
-                else:
-                    del few[k]
-                    k, one = 0, both
-            few.append(one)
+        for atom in atoms:
+            if count == 0 or atom.is_dead:
+                continue
+            for k, earlier in enumerate(few):
+                both = earlier.united(atom)
+                if both is not None:
+                    few[k] = both
+                    break
+            else:
+                few.append(atom)
         lines.append((count, few))
-    together: list[dict[int, int]] = []
-    for table in (table for _, atoms in lines for atom in atoms for table in atom.programs):
-        own = dict(zip(table.axes, table.values.shape, strict=True))
-        for shared in together:
-            if prod((shared | own).values()) <= max(_SMALL, prod(shared.values())):
-                shared |= own
-                break
-        else:
-            together.append(own)
-    return _Rule(lines, [dict(sorted(shared.items())) for shared in together])
+    folded = _Rule(lines, {})
+    for table in (table for atom in folded.atoms for table in atom.programs):
+        folded.fields.update(zip(table.axes, table.values.shape, strict=True))
+    _check_size([*folded.fields.values()], f"rule {number}")
+    return folded
 
 
 def _folded_atom(rule: CompiledRule, a: int, where: str) -> _Atom:
@@ -276,7 +242,7 @@ def _folded_atom(rule: CompiledRule, a: int, where: str) -> _Atom:
     }
     programs = []
     for program in () if further is None else further.programs:
-        found = _tabulated(program, rule.n_shapes, rule.n_colors, where)
+        found = _tabulated(program, (rule.n_shapes, rule.n_colors), where)
         for axes, table in tables.items():
             if {*found.axes} <= {*axes, _TRIED}:
                 sets = found.buckets_over(axes)
@@ -308,8 +274,7 @@ def _needed(folded: _Rule, rule: CompiledRule) -> Sizes:
         n_orders=len(rule.orders) if any(atom.positions or atom.postpos for atom in atoms) else 0,
         n_positions=max([len(atom.positions) for atom in atoms], default=0),
         postpos=any(atom.postpos is not None for atom in atoms),
-        n_programs=len(folded.together),
-        n_entries=max([prod(shared.values()) for shared in folded.together], default=0),
+        n_entries=prod(folded.fields.values()) if folded.fields else 0,
         metered=any(atom.count > 0 for atom in atoms),
     )
 
@@ -338,7 +303,7 @@ def _packed(folded: _Rule, rule: CompiledRule, sizes: Sizes) -> dict[str, npt.ND
         "post_orders": np.zeros((n_slots, n_orders * sizes.postpos), np.uint8),
         # Buckets allowed at the sum of stride times field; only the bit of the bucket that is tried
         # is used.
-        "entries": np.full((n_slots, sizes.n_programs, sizes.n_entries), _ALL, np.uint8),
+        "entries": np.full((n_slots, sizes.n_entries), _ALL, np.uint8),
     }
     others = {
         # Counts, -1 for none; a line that is not there has 0.
@@ -348,14 +313,13 @@ def _packed(folded: _Rule, rule: CompiledRule, sizes: Sizes) -> dict[str, npt.ND
         # Rank of each cell in each order; 255 for none.
         "ranks": np.full((n_orders, N_CELLS), 255, np.int32),
         # Of the 20 fields, each 0 for none or 1 + index; those of the piece attempted from 0.
-        "strides": np.zeros((sizes.n_programs, N_FIELDS), np.int32),
+        "strides": np.zeros(N_FIELDS, np.int32),
     }
     others["line_count"][: len(folded.lines)] = [count for count, _ in folded.lines]
     known = rule.orders[:n_orders]  # none, if what named them was dropped
     others["ranks"][: len(known)] = known
-    shapes = [tuple(shared.values()) for shared in folded.together]
-    for g, (shared, shape) in enumerate(zip(folded.together, shapes, strict=True)):
-        others["strides"][g, [*shared]] = [prod(shape[k + 1 :]) for k in range(len(shape))]
+    axes, shape = [*folded.fields], tuple(folded.fields.values())
+    others["strides"][axes] = [prod(shape[k + 1 :]) for k in range(len(shape))]
     by_line = [(line, atom) for line, (_, atoms) in enumerate(folded.lines) for atom in atoms]
     for slot, (line, atom) in enumerate(by_line):
         row = {name: bits[slot] for name, bits in sets.items()}
@@ -367,9 +331,8 @@ def _packed(folded: _Rule, rule: CompiledRule, sizes: Sizes) -> dict[str, npt.ND
         if atom.postpos is not None:
             _put(atom.postpos, row["post_cells"], row["post_orders"])
         for table in atom.programs:
-            g = next(g for g, s in enumerate(folded.together) if s.keys() >= {*table.axes})
-            entries = row["entries"][g, : prod(shapes[g])].reshape(shapes[g])
-            entries &= table.over([*folded.together[g]]).astype(np.uint8)
+            entries = row["entries"][: prod(shape)].reshape(shape)
+            entries &= table.over(axes).astype(np.uint8)
     return {name: _words(bits) for name, bits in sets.items()} | others
 
 

@@ -161,8 +161,8 @@ def _accepts(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
     if sizes.n_positions:
         here = jnp.where(state.codes > 0, ranks, _NO_RANK + 1)
         words &= _of_first_pieces(dims, bank, ranks == here.min(axis=1, keepdims=True), state.cells)
-    for g in range(sizes.n_programs):
-        words &= _allowed_by_program(dims, bank, g, state)
+    if sizes.n_entries:
+        words &= _allowed_by_conditions(dims, bank, state)
     if sizes.postpos:
         words &= _after_position(bank, ranks, state.cells, words)
     return words
@@ -182,33 +182,25 @@ def _of_first_pieces(
     return words
 
 
-def _allowed_by_program(dims: Dimensions, bank: _Bank, g: int, state: EnvState) -> jax.Array:
-    """Return the moves that one table of conditions on moved pieces allows, words (P, W).
+def _allowed_by_conditions(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
+    """Return the moves that the table of conditions on moved pieces allows, words (P, W).
 
     The index is a sum over records, some of them of the board, some of a bucket and some of a
     piece.
     """
     n = dims.n_pieces
-    strides = bank("strides", g).reshape(5, 4)
+    strides = bank("strides").reshape(5, 4)
     of_record = np.repeat([2, 3, 4, 1], [n, n, N_BUCKETS, 1])
     parts = (state.records.astype(jnp.int32) * strides[of_record]).sum(axis=1, dtype=jnp.int32)
-    look = jnp.maximum(state.codes, 1).astype(jnp.int32) - 1
-    shape, color = _divided(look, dims.n_colors)
     this = strides[0]
-    by_piece = shape * this[0] + color * this[1] + state.cells * this[2] + parts[:n]
-    by_piece += parts[n : 2 * n] + parts[-1]
+    look = jnp.stack([*_look(dims, state.codes), state.cells]).astype(jnp.int32)
+    by_piece = this[:3] @ look + parts[:n] + parts[n : 2 * n] + parts[-1]
     words = jnp.zeros((), jnp.uint32)
     for bucket in range(N_BUCKETS):
         by_bucket = parts[2 * n + bucket] + bucket * this[3]
         bits = np.uint32(_FIRST_BITS << bucket)
-        words = words | (bank("entries", g, (by_piece + by_bucket).astype(jnp.uint32)) & bits)
+        words = words | (bank("entries", (by_piece + by_bucket).astype(jnp.uint32)) & bits)
     return words
-
-
-def _divided(number: jax.Array, by: int) -> tuple[jax.Array, jax.Array]:
-    """Return quotient and remainder of a number that is not negative."""
-    divisor = np.array(by, number.dtype)
-    return jax.lax.div(number, divisor), jax.lax.rem(number, divisor)
 
 
 def _after_position(bank: _Bank, ranks: jax.Array, cells: jax.Array, words: jax.Array) -> jax.Array:
@@ -284,7 +276,7 @@ def begin(
         by_color=zeros,
         by_shape=zeros,
         last=jnp.zeros(3, jnp.uint8),
-        records=jnp.zeros((2 * n + N_BUCKETS + 1 if sizes.n_programs else 0, 4), jnp.uint8),
+        records=jnp.zeros((2 * n + N_BUCKETS + 1 if sizes.n_entries else 0, 4), jnp.uint8),
         n_left=(codes > 0).sum(dtype=jnp.uint8),
         # The search for a playable line begins after the last.
         line=(bank("n_lines") - 1).astype(jnp.int16),
@@ -335,7 +327,7 @@ def attempt(
         line_left=line_left.astype(jnp.int16),
         time=state.time + ~over,
     )
-    if dims.sizes.n_programs:
+    if dims.sizes.n_entries:
         record = jnp.stack([1 + shape, 1 + color, (1 + cell).astype(jnp.uint8), tried])
         in_bucket = accepted & (np.arange(N_BUCKETS, dtype=np.uint32) == bucket)
         changed = jnp.concatenate([same_color, same_shape, in_bucket, accepted[None]])
@@ -358,7 +350,8 @@ def attempt(
 
 def _look(dims: Dimensions, code: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return shape and color of a code, from 0."""
-    return _divided(jnp.maximum(code, 1) - np.uint8(1), dims.n_colors)
+    look, n_colors = jnp.maximum(code, 1) - np.uint8(1), np.uint8(dims.n_colors)
+    return jax.lax.div(look, n_colors), jax.lax.rem(look, n_colors)
 
 
 def permitted(state: EnvState) -> jax.Array:

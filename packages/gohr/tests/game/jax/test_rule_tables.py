@@ -43,7 +43,7 @@ def test_all_rules_of_the_catalogue_have_tables_with_room_for_four_atoms_in_one_
     alone = [to_tables([rule]) for rule in rules]
     assert max(n_atoms(each) for each, _ in alone) == 4
     assert len({sizes for _, sizes in alone}) == 14
-    assert sum(not size.n_orders and not size.n_programs for _, size in alone) == 70
+    assert sum(not size.n_orders and not size.n_entries for _, size in alone) == 70
     # In a bank a rule is what it is alone, padded.
     for row, (each, _) in enumerate(alone):
         assert (tables.bucket[row, :, :1] == each.bucket[0]).all()
@@ -137,6 +137,6 @@ def test_messages(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(RuleError) as error:
         to_tables([rule, memory])
     assert str(error.value) == (
-        "rule 1, atom 0: a condition depends on too many things at once: expected at most "
-        "30 entries, found 37; the engine plays it"
+        "rule 1: the conditions depend on too many things at once: expected at most "
+        "30 entries, found 4,625; the engine plays it"
     )

@@ -8,7 +8,7 @@ import pytest
 from gnomon.errors import ScoreDataError, on_command_line
 from gnomon.ranking import audit, rank
 from gnomon.scores import ScoreTable, normalize, read_scores
-from gnomon.stats import estimate, plan
+from gnomon.stats import compare, estimate, metric_named, plan
 
 SCORES = Path(__file__).parents[4] / ".." / "shared" / "data" / "scores"
 
@@ -149,6 +149,9 @@ def test_raw_scores_on_unlike_scales_have_no_summaries():
     assert said(found, "metrics") == ["Not reported: see the summary scores"]
     assert found.ranking == rank(table)
     assert not found.estimates
+    for verb in (estimate, compare, plan):
+        with pytest.raises(ScoreDataError, match="expected scores on one scale"):
+            verb(table, metrics=metric_named("mean"))
 
 
 def test_summaries_say_how_few_tasks_they_rest_on():

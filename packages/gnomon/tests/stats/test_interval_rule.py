@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gnomon.errors import DegenerateScoresWarning
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable
 from gnomon.stats import METRICS, Metric, compare, estimate
 
@@ -116,6 +116,12 @@ def test_intervals_move_with_the_scores(metric):
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+def test_single_tasks_have_one_kind_of_interval():
+    for other in ({"resampling": "runs_and_tasks"}, {"method": "percentile"}):
+        with pytest.raises(ScoreDataError, match=r"^per_task=True cannot be combined with"):
+            estimate(table(rng().normal(size=(3, 2))), per_task=True, **other)
+
+
 def test_intervals_keep_to_what_a_metric_can_be():
     x = np.array([[1.1, 2.5, 0.9], [1.5, 3.0, 4.0]])
     (one,) = estimate(apart(x[None]), "optimality_gap")

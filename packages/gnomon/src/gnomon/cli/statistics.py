@@ -61,8 +61,6 @@ def estimate(
       gnomon estimate scores.csv
       gnomon estimate scores.csv --metric iqm --normalize atari --figure iqm.svg
     """
-    if per_task and (method != "auto" or resampling != "runs"):
-        raise typer.BadParameter("--per-task cannot be combined with --method or --resampling")
     from gnomon import stats
 
     reads = (*source, scores.normalize)

@@ -131,7 +131,7 @@ class Ranking(Results[Ranked]):
             )
             notes.append(f"The {grounds} are the sample{corrected if len(self) > 2 else ''}.")
         if method not in (WINS, ITEM_MEAN):
-            notes.append("Intervals of ranks do not depend on the method that gives the order.")
+            notes.append("Rank intervals are those of pairwise wins, whatever the order.")
         return tuple(notes)
 
     def rows(self) -> list[Row]:
@@ -198,7 +198,8 @@ def rank(
     method : str, optional
         What the order goes by: ``win-probability`` (the default), ``mean-rank``,
         ``bradley-terry``, ``gohr-ev`` (the ease ratios of the GOHR paper) or ``kemeny``. Rank
-        intervals do not depend on it. Items are ordered by their ``mean``.
+        intervals are those of pairwise wins, whatever the order. Items are ordered and compared by
+        their ``mean``, unless a method is named.
     units, cluster : str, optional
         As in :func:`gnomon.stats.compare`.
     by : str

@@ -228,8 +228,9 @@ def check_scales(
     gamma: float | None = None,
 ) -> None:
     """Refuse unlike scales, and warn of a target that does not fit, where metrics need a scale."""
-    named = [name for name in metrics if name in _SUMMED]
-    if "optimality_gap" in metrics and gamma is None:
+    names = [str(getattr(metric, "name", metric)) for metric in metrics]
+    named = [name for name in names if name in _SUMMED]
+    if "optimality_gap" in names and gamma is None:
         named.append("optimality_gap")
         _warn_of_target(table)
     refuse_unlike_scales(table, named, tasks=tasks)

@@ -31,6 +31,9 @@ from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_
 from gnomon.stats.rank_tests import holm
 from gnomon.stats.summary_statistics import scores_or_stand_ins
 
+#: The metrics by which two algorithms are compared if none is named.
+FOR_PAIRS = ("mean", "median", "iqm", IMPROVEMENT)
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison(FieldRecord):
@@ -54,16 +57,16 @@ class Comparison(FieldRecord):
     level : float
         Confidence level of the interval.
     method : str
-        How interval and p-value were made.
+        How interval and p-value were made: as for estimates, or ``delong``, ``newcombe`` and
+        ``sign_flips`` (tasks as a sample) for P(X > Y). Of items ``tango`` (right or wrong),
+        ``paired_t``, ``cluster_tango``, ``cluster_t``, ``betting`` (sequential), or ``sign_flips``
+        where differences do not vary: p-values are 2 ** (1 - n) for n items or clusters,
+        intervals the exact binomial bound for scores between 0 and 1, and not estimable otherwise.
     better : str or None
         The algorithm with the better value, significantly or not (the column ``ahead`` of the
         table); None if they are equal. The p-value measures how far this may be due to chance.
     n_items : int, optional
-        Items that both have; this and the following exist for items only. The method is ``tango``
-        (right or wrong), ``paired_t``, ``cluster_tango``, ``cluster_t``, ``betting`` (sequential),
-        or ``sign_flips`` where differences do not vary: p-values are 2 ** (1 - n) for n items or
-        clusters, intervals the exact binomial bound for scores between 0 and 1, and not estimable
-        otherwise.
+        Items that both have; this and the following exist for items only.
     n_clusters : int, optional
         Clusters of these.
     only_a, only_b : int, optional
@@ -259,7 +262,7 @@ def compare(
         found = _compare_items(scores, pair, metrics, by, sequential, level)
         return replace(found, records=tuple(named_better(one, scores) for one in found))
     refuse_options("tasks", by=by, sequential=sequential)
-    wanted = metric_list(metrics or ((*METRICS[:3], IMPROVEMENT) if pair else IMPROVEMENT))
+    wanted = metric_list(metrics or (FOR_PAIRS if pair else IMPROVEMENT))
     with recorded() as notes:
         name_missing_runs(scores)
         refused = _refused(scores, wanted, pair, gamma)

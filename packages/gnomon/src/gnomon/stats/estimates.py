@@ -9,7 +9,7 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from gnomon.errors import check_word, listed
+from gnomon.errors import ScoreDataError, check_word, listed, option
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.readers.summaries import SummaryTable
@@ -73,13 +73,14 @@ class Estimate(FieldRecord):
     level : float
         Its confidence level.
     method : str
-        How the interval was made: ``student``, ``profile``, ``percentile`` or ``expanded``.
+        How the interval was made: ``student``, ``profile``, ``percentile``, ``expanded``, or
+        ``none`` where there is none. Of items ``wilson`` for right or wrong, ``effective_wilson``
+        for other scores between 0 and 1, ``t`` for unbounded scores; in clusters
+        ``cluster_wilson`` and ``cluster_t``.
     n_runs : int or (int, int)
         Runs per task; the fewest and the most where tasks differ.
     n_tasks : int
-        Number of tasks, or of items, whose runs are epochs. The method of items is ``wilson`` for
-        right or wrong, ``effective_wilson`` for other scores between 0 and 1, ``t`` for unbounded
-        scores; in clusters ``cluster_wilson`` and ``cluster_t``.
+        Number of tasks, or of items, whose runs are epochs.
     standard_error : float, optional
         Of the mean of items; this and the following exist for items only.
     n_clusters : int, optional
@@ -283,6 +284,8 @@ def estimate(
         refuse_options("items", per_task=per_task, gamma=gamma, **unlike)
         return estimate_items(scores, metrics, by=by, level=level)
     refuse_options("tasks", by=by)
+    if per_task and (given := {name: x for name, x in needs_runs.items() if x}):
+        raise ScoreDataError(f"{option(per_task=True)} cannot be combined with {option(**given)}")
     with recorded() as notes:
         name_missing_runs(scores)
         noise = table_noise(scores, variances)
@@ -292,8 +295,7 @@ def estimate(
         else:
             wanted = metrics_for(metrics, gamma=gamma, higher_is_better=scores.higher_is_better)
             tasks = shared_tasks(scores)
-            names = [metric.name for metric in wanted]
-            check_scales(scores, names, tasks=tasks, gamma=gamma)
+            check_scales(scores, wanted, tasks=tasks, gamma=gamma)
             found = tuple(_of_table(scores, tasks, wanted, asked))
     direction = "higher" if scores.higher_is_better else "lower"
     settings = made_by(

@@ -30,7 +30,7 @@ from gnomon.scores.items import check_inputs, clusters_of_items
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.cautions import warn
-from gnomon.stats.comparison import Comparison, compare
+from gnomon.stats.comparison import FOR_PAIRS, Comparison, compare
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.item_results import POWER
@@ -41,8 +41,6 @@ from gnomon.stats.samples import Strata
 from gnomon.tables import percent
 
 Missing = Literal["refuse", "wrong", "drop"]
-#: Metrics of tables of tasks.
-METRICS = ("mean", "median", "iqm", IMPROVEMENT)
 #: Two sets of scores of items whose largest differ by this factor are on different scales.
 OTHER_SCALE = 10.0
 #: Names of the claims, each with what holds and what does not.
@@ -319,11 +317,11 @@ def _known_metric(table: ScoreTable, metric: str | None, margin: float | str | N
         return item_metrics(metric)[0]
     if metric is None:
         raise ScoreDataError(
-            f"claims are about one metric: expected one of {', '.join(METRICS)}, found none; "
+            f"claims are about one metric: expected one of {', '.join(FOR_PAIRS)}, found none; "
             f"{either('metric', '--metric')} names it"
         )
-    if metric not in METRICS:
-        raise UnknownNameError("metric of a gate", metric, METRICS)
+    if metric not in FOR_PAIRS:
+        raise UnknownNameError("metric of a gate", metric, FOR_PAIRS)
     if metric == IMPROVEMENT and "%" in str(margin):
         raise ScoreDataError(f"{IMPROVEMENT}: expected a margin such as 0.05, found {margin!r}")
     return metric

@@ -97,7 +97,8 @@ def metrics_for(
 ) -> list[Metric]:
     """Return the metrics of these names, or all default ones that are defined."""
     if wanted is None:
-        wanted = METRICS if higher_is_better or gamma is not None else METRICS[:-1]
+        has_target = higher_is_better or gamma is not None
+        wanted = [name for name in METRICS if name != "optimality_gap" or has_target]
     return [
         metric_named(one, gamma=gamma, higher_is_better=higher_is_better)
         if isinstance(one, str)

@@ -28,7 +28,6 @@ from gohr.experiments.progress import path_of
 from gohr.experiments.runs import Run
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import Trial
-from gohr.learners.registry import is_shown_the_rule
 from gohr.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -277,11 +276,9 @@ def verify(
         return Verification(tuple(_of_log(path, assignment)), {"run": str(path)})
     folder = Run.open(path)
     verdicts = tuple(_of_run(folder, assignment))
-    shown = [] if assignment is not None else folder.config.learners
     yardsticks = tuple(
-        f"{learner.name} was shown the rule: a leaderboard refuses it"
-        for learner in shown
-        if is_shown_the_rule(learner.kind)
+        f"{name} was shown the rule: a leaderboard refuses it"
+        for name in (folder.config.revealed_to if assignment is None else ())
     )
     return Verification(verdicts, {"run": str(path)}, yardsticks)
 
@@ -362,15 +359,15 @@ def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
         yield Difference(episode, int(n_attempts[episode]) or None, reason)
 
     # A learner may play on after the end until the horizon; such attempts count for nothing.
-    counted = np.bincount(episode_of[true.outcomes != EPISODE_OVER], minlength=n)
+    n_counted = np.bincount(episode_of[true.outcomes != EPISODE_OVER], minlength=n)
     is_over = finish != IN_PROGRESS
-    beyond = is_over & (n_attempts > counted) & ((n_attempts != horizon) | (counted == 0))
+    beyond = is_over & (n_attempts > n_counted) & ((n_attempts != horizon) | (n_counted == 0))
     # A person whose game was recorded may stop before a board is over.
     short = ~is_over & (n_attempts < horizon) & (trial.recorded is None)
     wrong = (n_attempts > horizon) | beyond | short
     if wrong.any():
         episode = int(wrong.argmax())
-        made, until = int(n_attempts[episode]), int(counted[episode])
+        made, until = int(n_attempts[episode]), int(n_counted[episode])
         if made > horizon:
             until, reason = horizon, f"expected at most {horizon} attempts, found {made}"
         elif not beyond[episode]:

@@ -324,8 +324,8 @@ class Reader:
         The scores of a source and a :class:`ReadRequest`; a
         :class:`gnomon.errors.ScoreDataError` describes an error.
     takes : frozenset of str
-        Those of ``metric``, ``where``, ``columns``, ``run_names`` and ``columns_are`` that have a
-        meaning for this format.
+        Those of ``metric``, ``where``, ``columns``, ``run_names``, ``columns_are``, ``within_run``
+        and ``window`` that have a meaning for this format.
     is_general : bool
         Whether it recognises little more than the ending of a name: it is asked only where no
         other reader recognises the file.

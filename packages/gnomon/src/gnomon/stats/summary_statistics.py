@@ -84,17 +84,18 @@ def scores_or_stand_ins(
     """
     if not isinstance(scores, SummaryTable) and holds_summaries(scores):
         scores = read_summaries(scores)
-    is_set = [option(**{name: value}) for name, value in needs_runs.items() if value]
+    is_set = next((name for name, value in needs_runs.items() if value), None)
     known = SUMMARY_METRICS[:1] if per_task else SUMMARY_METRICS
     names = [metrics] if isinstance(metrics, str | Metric) else list(metrics or known)
     other = next((name for name in names if name not in known), None)
     if isinstance(scores, SummaryTable):
         if is_set:
             remedy = ""
-            if "normalize" in is_set[0]:
+            if is_set == "normalize":
                 remedy = f"; {option(normalize='limits.csv')}, a file with columns task, low, high"
                 remedy += ", needs none"
-            raise ScoreDataError(f"{is_set[0]} needs runs, and these are summaries{remedy}")
+            given = option(**{is_set: needs_runs[is_set]})
+            raise ScoreDataError(f"{given} needs runs, and these are summaries{remedy}")
         if other is not None:
             raise ScoreDataError(
                 f"{getattr(other, 'name', other)}: expected a metric that means and standard "

@@ -391,11 +391,12 @@ def json_content(path: Path) -> Any:
     if path.suffix.lower() in JSON_LINES:
         return list(json_lines(path))
     try:
-        return json_of(content_of(path), str(path))
-    except ScoreDataError as error:
-        if "Extra data: line 2" not in str(error):
-            raise
-        return list(json_lines(path))  # lines in spite of the name
+        return json.loads(content_of(path))
+    except (ValueError, RecursionError) as error:
+        where = (error.msg, error.lineno) if isinstance(error, json.JSONDecodeError) else None
+        if where == ("Extra data", 2):
+            return list(json_lines(path))  # lines in spite of the name
+        raise _no_json(error, str(path)) from None
 
 
 def json_object(path: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from gnomon_board.cli import app
+from gnomon_board.cli import COMMAND
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "Dockerfile").read_text("utf-8")
@@ -41,7 +41,7 @@ def listed(arguments: str) -> list[str]:
 
 def default_port() -> str:
     """Return the port that ``gnomon-board serve`` listens on if it is told none."""
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    commands = typer.main.get_command(COMMAND.application()).commands  # type: ignore[attr-defined]
     return str(next(p.default for p in commands["serve"].params if p.name == "port"))
 
 

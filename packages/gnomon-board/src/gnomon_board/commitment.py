@@ -9,7 +9,6 @@ since the number of possible rules is small.
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,22 +26,12 @@ from gohr.experiments import RuleEntry, content_hash
 _FORMAT = 1
 
 
-def new_salt() -> str:
-    """Return 256 random bits, as 64 hexadecimal digits."""
-    return secrets.token_hex(32)
-
-
-def canonical_text(text: str) -> str:
-    """Return the canonical form of a rule text, without comments and blanks."""
-    return str(replace(parse(text), description=())).strip()
-
-
 def commit(season: str, rules: Sequence[RuleEntry], salt: str) -> str:
     """Return the commitment to the hidden rules of a season, 64 hexadecimal digits.
 
     It is the SHA-256 of the JSON text, with sorted keys and without blanks, of an object with
     ``format`` (1), ``season``, ``salt`` and ``rules``, a list of ``[name, canonical text]`` in the
-    season's order.
+    season's order; a canonical text has no comments and no blanks.
 
     Examples
     --------
@@ -50,7 +39,8 @@ def commit(season: str, rules: Sequence[RuleEntry], salt: str) -> str:
     >>> commit("s1", rules, "00")[:16], commit("s1", rules, "01")[:16]
     ('2b2a2646de651887', '8da3bc9e825e16c8')
     """
-    texts = [[rule.name, canonical_text(rule.text)] for rule in rules]
+    bare = (replace(parse(rule.text), description=()) for rule in rules)
+    texts = [[rule.name, str(text).strip()] for rule, text in zip(rules, bare, strict=True)]
     return content_hash({"format": _FORMAT, "season": season, "salt": salt, "rules": texts})
 
 

@@ -261,7 +261,7 @@ class _Turns:
 
     def _rollback(self, connection: Connection) -> None:
         try:
-            _raw(connection).rollback()
+            connection.connection.rollback()
         finally:
             self._pass_on(connection)
 
@@ -279,10 +279,6 @@ def _wait_for_disk(connection: Connection, lasting: bool) -> None:
     if connection.info.get("gnomon_lasting", True) != lasting:
         connection.exec_driver_sql(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
         connection.info["gnomon_lasting"] = lasting
-
-
-def _raw(connection: Connection) -> Any:
-    return connection.connection.driver_connection
 
 
 def find_row(session: Session, table: type[_Row], number: int, *, lock: bool = False) -> _Row:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import note
-from gnomon_board.commitment import Reveal, RevealedRule, commit, new_salt
+from gnomon_board.commitment import Reveal, RevealedRule, commit
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import Season, SeasonRule, now
 
@@ -46,7 +47,7 @@ def create_season(session: Session, plan: SeasonPlan) -> Season:
     name, hidden = plan.columns["name"], plan.hidden_rules
     if session.scalar(select(Season.id).where(Season.name == name)) is not None:
         raise Conflict(f"there is a season {name!r} already")
-    salt = new_salt() if hidden else None
+    salt = secrets.token_hex(32) if hidden else None
     season = Season(
         **plan.columns,
         salt=salt,

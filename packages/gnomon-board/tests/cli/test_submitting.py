@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 from typer.testing import CliRunner
 
-from gnomon_board.cli import app
+from gnomon_board.cli import COMMAND
 
 HOSTILE = """
 name = "s-entry-1-attempt-1"
@@ -56,7 +56,7 @@ def hostile() -> Iterator[str]:
 def test_learners_come_from_the_participant_only(hostile, tmp_path):
     out = tmp_path / "assigned.toml"
     where = ["--to", hostile, "--token", "t", "--out", str(out), "--learner", "frugal"]
-    done = CliRunner().invoke(app, ["register", "s", "Mine", *where])
+    done = CliRunner().invoke(COMMAND.application(), ["register", "s", "Mine", *where])
     assert done.exit_code == 0, done.output
     written = tomllib.loads(out.read_text())
     assert written["learners"] == ["frugal"]

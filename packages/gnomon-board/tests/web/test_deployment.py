@@ -25,7 +25,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from gnomon_board.cli import app
+from gnomon_board.cli import COMMAND
 from serving import pages_come_soon, serving
 
 DEPLOY = Path(__file__).parents[4] / "deploy"
@@ -35,7 +35,7 @@ NGINX = (DEPLOY / "nginx.conf").read_text("utf-8")
 
 def test_the_composition_agrees_with_itself_and_with_the_program():
     services, board = COMPOSE["services"], COMPOSE["services"]["board"]
-    verbs: Any = typer.main.get_command(app)
+    verbs: Any = typer.main.get_command(COMMAND.application())
     options = {name for option in verbs.commands["serve"].params for name in option.opts}
     assert {word for word in board["command"] if word.startswith("--")} <= options
     believed = board["command"][board["command"].index("--trusted-proxy") + 1]

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gnomon.cli import Command
 
-if TYPE_CHECKING:
-    import typer
-
-    app: typer.Typer
-
-__all__ = ["COMMAND", "app", "main"]
+__all__ = ["COMMAND", "main"]
 
 COMMAND = Command(
     "gnomon-board",
@@ -29,14 +22,6 @@ COMMAND = Command(
         "migrate": "serving.migrate",
     },
 )
-
-
-def __getattr__(name: str) -> typer.Typer:
-    """Return ``app``, the whole command line, made when it is needed."""
-    if name != "app":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = whole = COMMAND.application()
-    return whole
 
 
 def main() -> None:

@@ -50,12 +50,6 @@ def test_any_executor_of_futures_plays(tmp_path, serial):
     assert hashes(tmp_path) == serial
 
 
-def test_the_name_of_a_file_is_no_experiment(tmp_path):
-    with pytest.raises(TypeError, match=r"^config: expected an ExperimentConfig, .* 'x\.toml'$"):
-        run("x.toml", tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_limit_needs_processes(tmp_path):
     config = ExperimentConfig("x", ["clockwise"], ["uniform"], trials=1, trial_timeout_s=1)
     with pytest.raises(ConfigError, match="trial_timeout_s needs worker processes"):

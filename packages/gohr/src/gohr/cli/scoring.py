@@ -101,7 +101,9 @@ def elements(
             return
         found = compared(folder, baseline, level=level, rng=seed)
         answer.show(found)
-        if effects and not as_json:
+        if tag:
+            answer.results(effects.as_records())
+        if effects:
             answer.table(effects.rows(), effects.columns, title=effects.title)
             answer.say(" ".join(effects.notes))
         for sentence in found.sentences():

@@ -14,10 +14,12 @@ pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 from inspect_ai import eval as evaluate
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
+from gnomon.errors import GnomonError
 from gohr import BoardSpec, make_learner, play
 from gohr.experiments import RuleEntry
 from gohr.induction import evidence, ideal_conclusion, read_outcomes, trial_boards
 from gohr.integrations.inspect_ai import rule_learning
+from gohr.people import Game, PlayedGame, PlaySession, transcript_text
 
 # What Inspect and its own dependencies warn of is not ours.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -58,6 +60,14 @@ def plans_too_long(sample, _):
 
 def chats(sample, _):
     return "I think that it is about colors."
+
+
+def plays(sample, messages):
+    if "Your move?" not in messages[-1].text:
+        return knows(sample, messages)
+    shown = messages[-1].text.rpartition("now holds:")[2]
+    column, row = re.search(r"column (\d), row (\d)", shown).groups()
+    return f"MOVE {column} {row} 3"
 
 
 def hidden(sample):
@@ -111,19 +121,33 @@ def test_a_bad_answer_fails_and_is_not_missing(answer, tmp_path):
 
 
 def test_play_of_its_own_ends_at_mastery_or_at_the_limit(tmp_path):
-    def plays(sample, messages):
-        if "Your move?" not in messages[-1].text:
-            return knows(sample, messages)
-        shown = messages[-1].text.rpartition("now holds:")[2]
-        column, row = re.search(r"column (\d), row (\d)", shown).groups()
-        return f"MOVE {column} {row} 3"
-
     suite = "gohr-paper"
     means, found = scores(plays, tmp_path, suite, "own", trials=1, max_attempts=12)
     assert found  # every rule has an outcome, mastered or not
     assert {one.tester for one in found} == {"own"}
     assert means["mastery"] <= 12.0
     assert all(one.n_attempts <= 12 for one in found)
+
+
+def test_attempts_of_another_player_are_shown_and_checked(tmp_path):
+    _, made = scores(plays, tmp_path / "own", "gohr-paper", "own", trials=1, max_attempts=12)
+    [source] = (tmp_path / "own").iterdir()
+    options = {"boards": 9, "trials": 2, "source": str(source)}
+    means, found = scores(knows, tmp_path / "yoked", "gohr-paper", "yoked", **options)
+    assert means["solved"] == 1.0
+    assert {one.tester for one in found} == {"yoked"}
+    assert [(x.rule, x.n_attempts) for x in found] == [(x.rule, x.n_attempts) for x in made]
+
+    session = PlaySession(Game("any", "(*,*,*,*,*)", seed=0, episodes=1))
+    for piece in session.view().pieces:
+        session.attempt(piece["cell"], 0)
+    played = transcript_text([PlayedGame("p1", "a", 0, "clockwise", session)])
+    for name, text in zip(("transcript", "boards"), played, strict=True):
+        (tmp_path / f"{name}.csv").write_text(text)
+    with pytest.raises(ValueError, match="found other outcomes"):
+        rule_learning("gohr-paper", "yoked", source=str(tmp_path))
+    with pytest.raises(GnomonError, match="source: expected attempts"):
+        rule_learning("gohr-paper", "yoked")
 
 
 def test_boards_are_those_of_measured_learners():

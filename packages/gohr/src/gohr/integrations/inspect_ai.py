@@ -11,13 +11,17 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, get_args
 
 import anyio.to_thread
+import numpy as np
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import read_eval_log
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -29,7 +33,7 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema
 
-from gnomon.errors import check_word
+from gnomon.errors import GnomonError, ScoreDataError, check_word
 from gohr.board import BoardSpec
 from gohr.equivalence import equivalent
 from gohr.experiments.config import ExperimentConfig
@@ -56,6 +60,7 @@ from gohr.integrations.words import (
 )
 from gohr.outcomes import ACCEPTED
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
+from gohr.people.transcripts import is_transcript, read_transcripts
 from gohr.playing import TrialInPlay, TrialLog
 from gohr.rules.catalogue import available_rules, rule_info
 
@@ -65,6 +70,12 @@ _NO_ANSWER = ("max_tokens", "model_length", "content_filter")
 _ATTEMPTS, _STATEMENT = "gnomon_attempts", "gnomon_statement"
 _ACTIONS, _SAID = "gohr_attempts", "gohr_conclusion"
 _HORIZON = 1_000
+#: The condition with the attempts of people or of another model, and the columns of a log.
+_YOKED = "yoked"
+_COLUMNS = {
+    "boards": np.uint8, "n_attempts": np.int64, "actions": np.uint8, "outcomes": np.int8,
+    "finish": np.int8,
+}  # fmt: skip
 
 
 def _names(listed: str | list[str]) -> list[str]:
@@ -258,6 +269,8 @@ def rule_learning(
     test_boards: int = 5,
     trials: int = 10,
     seed: int = 0,
+    source: str | None = None,
+    with_streak: bool = True,
     language: Language = "full",
     target_streak: int = TARGET_STREAK,
     max_attempts: int = 300,
@@ -270,12 +283,18 @@ def rule_learning(
         A suite of rules.
     condition : str or list of str
         Whose attempts are the evidence: ``random``, ``positive``, ``negative``, ``informative``
-        (:func:`gohr.induction.evidence`), or ``own``: the model plays until it has
-        `target_streak` successes in a row.
+        (:func:`gohr.induction.evidence`); ``own``: the model plays until it has `target_streak`
+        successes in a row; or ``yoked``: the attempts in `source`.
     boards : int
         Number of boards of evidence; a model that plays itself gets as many as it needs.
     test_boards, trials, seed : int
         Test boards per trial, trials per rule, and the seed of all boards.
+    source : str, optional
+        For ``yoked``: a log of this task with own play, by any model, or a folder of transcripts of
+        people with their boards. Its trials of the rules of the suite are shown, at most `trials`.
+    with_streak : bool
+        With False, the successes that end the attempts of another player are cut
+        (:func:`gohr.induction.evidence`).
     language : {"full", "short"}
         How much of the rule language is explained.
     target_streak, max_attempts : int
@@ -289,14 +308,20 @@ def rule_learning(
     """
     conditions = _names(condition)
     for name in conditions:
-        check_word("condition", name, (*get_args(Kind), OWN))
+        check_word("condition", name, (*get_args(Kind), OWN, _YOKED))
     check_word("language", language, get_args(Language))
-    chosen = load_suite(suite)
+    if (source is None) == (_YOKED in conditions):
+        raise GnomonError("source: expected attempts for the condition 'yoked', and for no other")
+    chosen, others = load_suite(suite), {} if source is None else _logs_in(Path(source))
+    settings = {
+        "boards": boards, "test_boards": test_boards, "seed": seed, "with_streak": with_streak
+    }  # fmt: skip
     samples = [
-        _sample(chosen, rule, name, trial, boards, test_boards, seed)
+        _sample(chosen, rule, name, trial, settings, others.get((rule.name, trial)))
         for trial in range(trials)
         for rule in chosen.entries
         for name in conditions
+        if name != _YOKED or (rule.name, trial) in others
     ]
     return Task(
         dataset=MemoryDataset(samples, name=chosen.full_name),
@@ -307,23 +332,49 @@ def rule_learning(
     )
 
 
+def _logs_in(source: Path) -> dict[tuple[str, int], TrialLog]:
+    """Return the attempts of people or models by rule, and number of the trial on it."""
+    found: dict[tuple[str, int], TrialLog] = {}
+    if any(map(is_transcript, source.glob("*.csv"))):
+        met: Counter[str] = Counter()
+        for series in read_transcripts(source):
+            if not series.boards_known:
+                raise ScoreDataError(f"{source}: expected the boards of {series.player}")
+            found[series.rule, met[series.rule]] = series.log
+            met[series.rule] += 1
+        return found
+    for sample in read_eval_log(str(source)).samples or ():
+        if sample.metadata.get("condition") == OWN:
+            about = _About(sample.metadata, str(sample.target), sample.store)
+            found[about.rule.name, about.trial] = about.evidence()
+    return found
+
+
 def _sample(
-    suite: Suite, rule: RuleEntry, condition: str, trial: int, boards: int, tests: int, seed: int
+    suite: Suite,
+    rule: RuleEntry,
+    condition: str,
+    trial: int,
+    settings: Mapping[str, Any],
+    log: TrialLog | None,
 ) -> Sample:
     """Return a sample, with all that is needed to make its boards and evidence again."""
+    shown = {}
+    if log is not None and condition == _YOKED:
+        evidence(rule, log, settings["boards"], board_spec=suite.board)  # checks the replies
+        shown = {"log": {name: getattr(log, name).tolist() for name in _COLUMNS}}
     return Sample(
         id=f"{rule.name}/{condition}/{trial}",
-        input=f"Evidence about one hidden rule ({condition}), and {tests} test boards.",
+        input=f"Evidence about one hidden rule ({condition}), and test boards.",
         target=rule.text,
         metadata={
             "rule": rule.name,
             "group": suite.group_of(rule.name),
             "condition": condition,
             "trial": trial,
-            "boards": boards,
-            "test_boards": tests,
-            "seed": seed,
             "board": json.dumps(suite.board.record()),
+            **settings,
+            **shown,
         },
     )
 
@@ -331,16 +382,24 @@ def _sample(
 class _About:
     """The rule, boards and evidence of a sample."""
 
-    def __init__(self, state: TaskState) -> None:
-        about = state.metadata
-        self.rule = RuleEntry(about["rule"], state.target.text)
+    def __init__(self, about: Mapping[str, Any], rule: str, store: Any) -> None:
+        self.rule = RuleEntry(about["rule"], rule)
         self.condition, self.group, self.trial = about["condition"], about["group"], about["trial"]
         self.seed, self.n_boards = about["seed"], about["boards"]
         self.spec = BoardSpec(**json.loads(about["board"]))
         stream: dict[str, Any] = {"trial": self.trial, "seed": self.seed, "board_spec": self.spec}
         self.stream = stream
         self.tests = trial_boards(self.rule, "test", about["test_boards"], **stream)
-        self.actions: list[int] = state.store.get(_ACTIONS, [])
+        self.actions: list[int] = store.get(_ACTIONS, [])
+        self.source = self.condition
+        if self.condition == _YOKED:
+            columns = (np.array(about["log"][name], kind) for name, kind in _COLUMNS.items())
+            self.source = TrialLog(*columns)
+        self.with_streak = about["with_streak"]
+
+    @classmethod
+    def of(cls, state: TaskState) -> _About:
+        return cls(state.metadata, state.target.text, state.store)
 
     def in_play(self, n_boards: int) -> TrialInPlay:
         boards = trial_boards(self.rule, "evidence", n_boards, **self.stream)
@@ -350,7 +409,8 @@ class _About:
     def evidence(self) -> TrialLog:
         """Return the attempts that the model saw, or made."""
         if self.condition != OWN:
-            return evidence(self.rule, self.condition, self.n_boards, **self.stream)
+            cut: dict[str, Any] = {"with_streak": self.with_streak, **self.stream}
+            return evidence(self.rule, self.source, self.n_boards, **cut)
         game = self.in_play(len(self.actions) + 1)
         for action in self.actions:
             game.attempt(action)
@@ -366,7 +426,7 @@ def play_until(target_streak: int, max_attempts: int) -> Solver:
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        about = _About(state)
+        about = _About.of(state)
         if about.condition != OWN:
             return state
         game = TrialInWords(about.in_play(max_attempts), about.spec)
@@ -390,7 +450,7 @@ def conclude(language: Language = "full") -> Solver:
     schema = ResponseSchema(name="conclusion", json_schema=JSONSchema(**ANSWER_SCHEMA))
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        about = _About(state)
+        about = _About.of(state)
         told = others_words(about.evidence(), about.spec)
         if about.condition == OWN:
             told = f"These are your attempts.\n\n{told}"
@@ -418,7 +478,7 @@ def conclude(language: Language = "full") -> Solver:
 
 def _outcome(state: TaskState) -> tuple[Outcome, Conclusion, Mapping[str, float]]:
     """Return what a sample is scored by; a missing answer counts as no plan and no rule."""
-    about = _About(state)
+    about = _About.of(state)
     log = about.evidence()
     said = state.store.get(_SAID, "")
     none = Conclusion((None,) * len(about.tests), "")
@@ -485,7 +545,7 @@ def mastery(max_attempts: int) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         if state.metadata["condition"] != OWN:
             return Score.unscored(reason="the attempts are of another player")
-        outcomes = _About(state).evidence().outcomes
+        outcomes = _About.of(state).evidence().outcomes
         m_star = attempts_to_master(outcomes == ACCEPTED)
         return Score(
             value=min(m_star, float(max_attempts)),

@@ -181,7 +181,8 @@ def attempts_of_trial(
     """Return the attempts of one trial of a verified submission."""
     from gohr.experiments import read_log
 
-    trials = read_log(sound_log(database, settings, submission).read_bytes())
-    if (rule, trial) not in trials:
+    key, data = (rule, trial), sound_log(database, settings, submission).read_bytes()
+    trials = read_log(data, only=key)
+    if key not in trials:
         raise Missing(f"submission {submission.id} has no trial {trial} of rule {rule[:64]!r}")
-    return trials[rule, trial]
+    return trials[key]

@@ -186,6 +186,7 @@ _MEMBER = b"PK\1\2"
 def read_log(
     data: bytes,
     *,
+    only: tuple[str, int] | None = None,
     max_rows: int = 2_000_000_000,
     max_bytes: int = 16 << 30,
     max_trials: int = 1_000_000,
@@ -196,6 +197,8 @@ def read_log(
     ----------
     data : bytes
         The log, as :func:`write_log` returns it: the content of the file, not its path.
+    only : (str, int), optional
+        The rule and number of the only trial to unpack; without it, all are.
     max_rows : int
         Most attempts in all trials.
     max_bytes : int
@@ -227,6 +230,8 @@ def read_log(
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
+            if only is not None:
+                members = [x for x in members if x.filename == f"{only[0]}/{only[1]}"]
             if (n_bytes := sum(member.file_size for member in members)) > max_bytes:
                 raise ConfigError(f"expected at most {max_bytes} bytes unpacked, found {n_bytes}")
             for member in members:

@@ -45,6 +45,10 @@ def test_a_log_is_read_back():
     assert [*map(attempt_bytes, back.values())] == [*map(attempt_bytes, TRIALS.values())]
     assert write_log(back) == LOG
     assert read_log(write_log({})) == {}
+    key, *_ = logs = read(LOG)
+    (alone,) = read_log(LOG, only=key, max_bytes=len(attempt_bytes(logs[key]))).values()
+    assert attempt_bytes(alone) == attempt_bytes(logs[key])
+    assert read_log(LOG, only=("no such rule", 0)) == {}
 
 
 def test_an_argument_of_another_kind_is_named():

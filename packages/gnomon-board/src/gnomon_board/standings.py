@@ -265,7 +265,7 @@ def _ranked_lines(
 
     order = sorted(range(len(ranked)), key=place)
     ordered, apart = [ranked[i] for i in order], (better | better.T)[np.ix_(order, order)]
-    groups = tiers([c.name for c in ordered], apart)
+    groups = [set(group) for group in tiers([c.name for c in ordered], apart)]
     lines = [
         Standing(
             c,

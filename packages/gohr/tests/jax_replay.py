@@ -47,7 +47,7 @@ def played(
     _, states = env.reset_boards(jax.random.key(seed), N, params)
     rng = np.random.default_rng(seed)
     for k in range(n_steps):
-        legal = np.asarray(masks(env, params, states)[0])
+        legal = np.asarray(masks(env, states)[0])
         actions = np.where(rng.random(N) < 0.7, legal.argmax(axis=1), rng.integers(0, 144, N))
         key = jax.random.key(1000 * seed + k)
         replies = env.step_boards(key, states, actions, params)
@@ -73,11 +73,8 @@ def attempts(
     return jax.vmap(lambda s, a: attempt(env, rules, s, a, horizon))(states, actions)
 
 
-def masks(
-    env: gjax.HiddenRules, params: gjax.EnvParams, states: EnvState
-) -> tuple[jax.Array, jax.Array]:
-    permitted = jax.vmap(env.permitted, in_axes=(None, 0))(params, states)
-    return permitted, jax.vmap(env.action_mask)(states)
+def masks(env: gjax.HiddenRules, states: EnvState) -> tuple[jax.Array, jax.Array]:
+    return jax.vmap(env.permitted)(states), jax.vmap(env.action_mask)(states)
 
 
 def states_on(
@@ -137,7 +134,7 @@ def replay(
         legal = np.concatenate([mine.permitted() for mine in play])
         there = np.concatenate([mine.occupied for mine in play])
         for found, expected, what in zip(
-            masks(env, params, states), (legal, there), ("permitted", "mask"), strict=True
+            masks(env, states), (legal, there), ("permitted", "mask"), strict=True
         ):
             differ(what, expected, np.asarray(found), rows, step)
         actions = some_actions(legal, there, rng)

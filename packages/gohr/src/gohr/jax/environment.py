@@ -98,7 +98,7 @@ class HiddenRules(Dimensions):
     >>> from gohr import jax as gjax
     >>> env, params = gjax.make("clockwise")
     >>> observation, state = env.reset(jax.random.key(0), params)
-    >>> action = env.permitted(params, state).argmax()
+    >>> action = env.permitted(state).argmax()
     >>> observation, state, reward, *_ = env.step(jax.random.key(1), state, action, params)
     >>> float(reward)
     0.0
@@ -226,12 +226,11 @@ class HiddenRules(Dimensions):
         return jnp.repeat(there, N_BUCKETS, total_repeat_length=self.num_actions)
 
     @functools.partial(jax.jit, static_argnums=0)
-    def permitted(self, params: EnvParams, state: EnvState) -> jax.Array:
+    def permitted(self, state: EnvState) -> jax.Array:
         """Return 1 for the attempts that the rule would accept now, int8 of shape (144,).
 
         That is the answer: for yardsticks and tests.
         """
-        del params
         return permitted(state)
 
     # -- dealing -----------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def test_the_mask_is_of_the_pieces_on_the_board():
 def test_a_row_of_a_batch_is_a_board_alone_and_rows_may_change_places():
     env, params = small_game()
     _, states = env.reset_boards(jax.random.key(1), N, params)
-    actions = np.asarray(jax.vmap(lambda s: env.permitted(params, s))(states)).argmax(axis=1)
+    actions = np.asarray(jax.vmap(env.permitted)(states)).argmax(axis=1)
     keys = jax.random.split(jax.random.key(2), N)
     step = jax.vmap(env.step, in_axes=(0, 0, 0, None))
     batch = step(keys, states, actions, params)
@@ -140,7 +140,7 @@ def test_a_board_that_is_stuck_from_the_start_ends_at_its_first_step():
     board = np.zeros(36, np.uint8)
     board[[3, 4]] = 1
     _, state = env.reset(jax.random.key(0), params, board)
-    assert not env.permitted(params, state).any()
+    assert not env.permitted(state).any()
     _, after, reward, terminated, truncated, info = env.step(jax.random.key(1), state, 12, params)
     assert (float(reward), bool(terminated), bool(truncated)) == (0.0, True, False)
     assert int(info["outcome"]) == -4

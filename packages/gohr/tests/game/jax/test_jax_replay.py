@@ -75,7 +75,7 @@ def replay_by_reference(spec: BoardSpec, per_rule: int, n_steps: int, seed: int)
     ]
     counted = 0
     for _ in range(n_steps):
-        legal, there = map(np.asarray, masks(env, params, states))
+        legal, there = map(np.asarray, masks(env, states))
         actions = some_actions(legal, there, rng)
         finish = np.asarray(states.finish)
         states, reply = attempts(env, params.rules, states, actions, 1000)

@@ -175,6 +175,8 @@ def test_a_run_is_resumed_verified_and_reported_with_the_version_of_its_learner(
 def test_a_learner_says_whether_it_is_shown_the_rule(folder):
     assert is_shown_the_rule(config({"kind": "own_for_test:Plain", "needed": "x"}).learners[0].kind)
     assert not is_shown_the_rule("own_for_test:Patient")
+    for kind in learner_kinds():
+        assert is_shown_the_rule(kind.kind) == kind.reveal
 
 
 def test_verifying_warns_of_a_learner_that_is_shown_the_rule(folder, tmp_path):

@@ -108,7 +108,7 @@ def test_it_begins_with_the_answers(page):
     assert text.index("Which rule is hardest?") < text.index("Median terminal cumulated error")
     assert "uniform made most errors on b3-then-b1" in text
     assert "rule_player makes fewer errors than uniform on all 2 rules" in text
-    assert "Each statement rests on 6 trials" in text
+    assert "Each statement is based on 6 trials" in text
 
 
 def test_it_says_what_a_reader_must_know(page):
@@ -140,7 +140,7 @@ def test_one_trial_without_errors(lonely_folder, tmp_path):
     page = Page(report(lonely_folder.path, tmp_path).read_text())
     assert "rule_player played clockwise alone: median 0 [not estimable] errors." in page.text
     assert "Which learner is better?" not in page.text
-    assert "fewer than five trials" in page.text
+    assert "Fewer than five trials" in page.text
 
 
 PAIR = ("uniform", "b3-then-b1")

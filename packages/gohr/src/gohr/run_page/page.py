@@ -154,15 +154,15 @@ def _certainty(findings: Findings) -> tuple[str, ...]:
     least, most = min(sizes), max(sizes)
     trials = counted(most, "trial") if least == most else f"{least} to {most} trials"
     sure = (
-        f"Each statement rests on {trials} of a learner on a rule. In brackets stand "
+        f"Each statement is based on {trials} of each learner on each rule. Brackets show "
         f"{percent(findings.level)} bootstrap intervals of medians."
     )
     tests = (
-        "Order and advantage are decided by Mann-Whitney tests with Holm's correction, at an error "
-        f"rate of {percent(1 - findings.level)} for each family of tests."
+        "Differences between rules and between learners are tested by Mann-Whitney tests with "
+        f"Holm's correction, at an error rate of {percent(1 - findings.level)} for each family."
     )
     if least < 5:
-        tests += " With fewer than five trials little can be decided."
+        tests += " Fewer than five trials can rarely show a difference."
     return sure, tests
 
 
@@ -180,8 +180,8 @@ def _difficulty(findings: Findings) -> Section:
         "difficulty",
         "Which rule is hardest?",
         (
-            "The more errors a learner makes before it knows a rule, the harder the rule. The "
-            "terminal cumulated error (TCE) of a trial is the number of all its errors, over "
+            "A rule is harder if a learner makes more errors on it. The terminal cumulated error "
+            "(TCE) of a trial is the total number of its errors, over "
             f"{counted(findings.config.episodes, 'episode')} of at most "
             f"{counted(findings.config.horizon, 'attempt')}. An attempt on an empty cell is an "
             "error too.",
@@ -192,7 +192,7 @@ def _difficulty(findings: Findings) -> Section:
                 "Median terminal cumulated error",
                 ("rule", *names),
                 rows,
-                f"In brackets the {percent(findings.level)} bootstrap interval of the median.",
+                f"Brackets show the {percent(findings.level)} bootstrap interval of the median.",
             ),
         ),
         tuple(figures),
@@ -241,7 +241,7 @@ def _learners(findings: Findings) -> Section:
     rows = tuple(_duel_cells(findings, d) for d in findings.duels)
     table = Table(
         "Learner against learner",
-        ("rule", "between", "fewer errors", "pairs of trials won by it", "p (Holm)"),
+        ("rule", "between", "fewer errors", "pairs of trials won", "p (Holm)"),
         rows,
         "Every trial of one learner is compared with every trial of the other on the same rule; "
         "a tie counts one half. The p-value is that of the two-sided Mann-Whitney test, corrected "
@@ -284,7 +284,7 @@ def _learning(findings: Findings) -> Section:
         ("rule", "learner", "trials that learned it", "median errors to learn"),
         rows,
         "A trial that never learned the rule counts as infinitely many errors, and is not left "
-        f"out. In brackets: {percent(findings.level)} bootstrap interval of the median.",
+        f"out. Brackets show the {percent(findings.level)} bootstrap interval of the median.",
     )
     text = (
         "This score differs from the TCE. A rule counts as learned with the first "

@@ -238,10 +238,13 @@ BAD = {
     "a,t,0,1\na,t,1,6\n": ("estimate x.csv --normalize zscore", "unknown normalization 'zscore'"),
     "a,t,0,\na,t,1,\n": ("estimate x.csv", "all 2 scores are empty"),
     "a,t,0,yes\na,t,1,maybe\n": ("read x.csv", "line 3, column 'score': expected a number, found"),
-    "a,t,0,1\nb,t,1,5\n": ("profile x.csv --tau nan", "expected finite thresholds, found nan"),
+    "a,t,0,1\nb,t,1,5\n": ("profile x.csv --tau nan", "thresholds up to 1e+100, found nan"),
     "a,t,0,1\na,t,1,5\nb,t,0,2\nb,t,1,3\n": ("plan x.csv --runs 1", "at least 2 runs of each"),
     "a,t,0,1\na,t,1,9\n": ("plan x.csv", "expected two algorithms or more, found a alone"),
     "a,t,0,1\na,t,1,8\n": ("compare x.csv", "expected two algorithms or more, found a alone"),
+    "a,t,0,1\na,t,1,7\n": (
+        "estimate x.csv --metric optimality_gap --gamma 1e308", "expected a target gamma from -1e+1"
+    ),
 }  # fmt: skip
 
 

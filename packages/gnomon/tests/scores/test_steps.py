@@ -141,8 +141,10 @@ def test_many_scores_are_averaged():
 
 
 def test_a_grid_of_one_step_is_none():
-    with pytest.raises(ScoreDataError, match="expected a grid of at least 2 steps, found 1"):
+    with pytest.raises(ScoreDataError, match="expected a grid of 2 to 10,000 steps, found 1"):
         on_grid(table_of(a_0=LONG), 1)
+    with pytest.raises(ScoreDataError, match="expected a grid of 2 to 10,000 steps, found 20,000"):
+        on_grid(table_of(a_0=LONG), 20_000)
 
 
 def test_the_warnings_are_of_one_kind():

@@ -304,7 +304,7 @@ def try_place(out: str | os.PathLike[str], also: Sequence[str] = ()) -> None:
     place = Path(out)
     alone = place.suffix.lower() in (".html", ".md")
     for kind in also:
-        check_word("also", kind, ("png", "pdf"))
+        check_word("format of figures", kind, ("png", "pdf"))
     if alone and also:
         raise GnomonError(f"{place}: expected a folder, for figures as {joined(also)}")
     if not alone and not place.is_dir() and place.suffix[1:].isalpha():  # and no version

@@ -23,6 +23,8 @@ SHORT = 0.02
 ALMOST = 0.99
 #: A figure cannot show more steps.
 MOST_STEPS = 100
+#: A larger grid is a mistake.
+LARGEST_GRID = 10_000
 #: With as many scores in each of its intervals, a grid takes their means.
 TO_AVERAGE = 2
 
@@ -344,8 +346,8 @@ def on_grid(table: ScoreTable, grid: int | None = None) -> ScoreTable:
     (array([ 0.,  5., 10.]), array([[0. , 0.5, 1. ],
            [1. , 3. , 3. ]]))
     """
-    if grid is not None and grid < 2:
-        raise ScoreDataError(f"expected a grid of at least 2 steps, found {grid}")
+    if grid is not None and not 2 <= grid <= LARGEST_GRID:
+        raise ScoreDataError(f"expected a grid of 2 to {LARGEST_GRID:,} steps, found {grid:,}")
     is_censored = "censored" in table.rows and table.rows["censored"].any()
     if table.n_steps < 2 or is_censored:  # what never came cannot be interpolated
         return table
@@ -434,4 +436,4 @@ def _part(table: ScoreTable, run: CurveRun, steps: FloatArray, scores: FloatArra
 
 def in_words(step: float) -> str:
     """Return a step as people write it: 1,825,000, not 1.825e+06."""
-    return f"{step:,.0f}" if step == round(step) else f"{step:,.6g}"
+    return f"{step:,.0f}" if step == round(step) and abs(step) < 1e15 else f"{step:,.6g}"

@@ -11,7 +11,6 @@ is not estimable. :class:`Metric` makes a user's own function take part everywhe
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.scores.table import FloatArray
+from gnomon.scores.tidy import LARGEST
 from gnomon.stats.samples import Number, Strata, as_strata, number
 
 #: The metrics that are estimated if none is named.
@@ -146,8 +146,11 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
         raise ScoreDataError(
             "optimality_gap: expected a target gamma, since lower scores are better; found none"
         )
-    if gamma is not None and not math.isfinite(gamma):
-        raise ScoreDataError(f"optimality_gap: expected a finite target gamma, found {gamma}")
+    if gamma is not None and not abs(gamma) <= LARGEST:
+        raise ScoreDataError(
+            f"optimality_gap: expected a target gamma from {-LARGEST:g} to {LARGEST:g}, found "
+            f"{gamma:g}"
+        )
     target, sign = 1.0 if gamma is None else gamma, 1.0 if higher_is_better else -1.0
 
     def each(x: FloatArray) -> FloatArray:

@@ -21,6 +21,7 @@ from gnomon.scores.checks import refuse_unlike_scales
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.tidy import LARGEST
 from gnomon.stats.bootstrap import Resamples, draw_key, quantiles
 from gnomon.stats.cautions import name_missing_runs, shared_tasks, warn
 from gnomon.stats.distance import DistanceKind, distances
@@ -206,8 +207,9 @@ def profile(
     check_word("kind", kind, (*get_args(ScoreKind), *get_args(DistanceKind)))
     check_resamples(n_resamples)
     at = None if tau is None else np.sort(np.asarray(tau, dtype=np.float64))
-    if at is not None and not np.all(np.isfinite(at)):
-        raise ScoreDataError(f"expected finite thresholds, found {at[~np.isfinite(at)][0]}")
+    if at is not None and not np.all(np.abs(at) <= LARGEST):
+        wrong = at[~(np.abs(at) <= LARGEST)][0]
+        raise ScoreDataError(f"expected thresholds up to {LARGEST:g}, found {wrong:g}")
     scale = ""
     with recorded() as notes:
         if isinstance(scores, ScoreTable):

@@ -223,11 +223,10 @@ def _folded(rule: CompiledRule, number: int) -> _Rule:
             else:
                 few.append(atom)
         lines.append((count, few))
-    folded = _Rule(lines, {})
-    for table in (table for atom in folded.atoms for table in atom.programs):
-        folded.fields.update(zip(table.axes, table.values.shape, strict=True))
-    _check_size([*folded.fields.values()], f"rule {number}")
-    return folded
+    tables = [table for _, atoms in lines for atom in atoms for table in atom.programs]
+    sizes = {k: n for table in tables for k, n in zip(table.axes, table.values.shape, strict=True)}
+    _check_size([*sizes.values()], f"rule {number}")
+    return _Rule(lines, dict(sorted(sizes.items())))
 
 
 def _folded_atom(rule: CompiledRule, a: int, where: str) -> _Atom:

@@ -150,6 +150,20 @@ def test_generated_rules_play_as_the_engine_plays_them(strategy):
 
 
 @pytest.mark.full
+def test_two_conditions_of_a_rule_share_a_table_of_all_fields():
+    rules = compiled(
+        [
+            "(code:q.bucket.shape==this.shape) (code:last.shape==q.bucket.shape) (*,*,red,*,0)",
+            "(code:!q.bucket) (code:last.shape==q.bucket.shape, bucket:p+1) (*,*,red,*,0)",
+        ]
+    )
+    met = replay(
+        rules, SPECS[0], per_rule=100, n_steps=20, horizon=20, rng=np.random.default_rng(7)
+    )
+    assert min(met[code] for code in (0, 4, 7)) > 50
+
+
+@pytest.mark.full
 def test_the_rules_of_the_recordings_play_as_the_engine_plays_them():
     if not VECTORS.is_dir():
         pytest.skip("the recorded episodes are not beside this checkout")

@@ -17,7 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, check_word
 from gnomon.files import read_text
 from gohr.experiments.entries import RuleEntry
 from gohr.experiments.suites import load_suite
@@ -87,11 +87,20 @@ def _of_source(path: Path) -> Iterator[Outcome]:
     yield from _of_table(read_text(path, noun="table of outcomes", error=ScoreDataError), path)
 
 
-def measured_outcomes() -> Induction:
-    """Return the outcomes of learners on ``gohr-basic`` that come with gohr.
+def measured_outcomes(suite: str = "gohr-basic") -> Induction:
+    """Return the outcomes of built-in learners on a suite that come with gohr.
 
-    They are of ``gohr induction`` with the learners ideal, linear_dqn and tabular_q, their own
-    attempts and random ones, 1, 5 and 20 boards, and 10 trials on each rule.
+    They are of own and random attempts on 1, 5 and 20 boards. The documentation has the commands
+    that make them.
+
+    Parameters
+    ----------
+    suite : {"gohr-basic", "gohr-induction"}
+
+    Raises
+    ------
+    UnknownNameError
+        If there are no outcomes on the suite.
 
     Examples
     --------
@@ -99,9 +108,12 @@ def measured_outcomes() -> Induction:
     >>> min(one.solved for one in found if one.player == "ideal" and one.n_boards == 20)
     1.0
     """
+    check_word("suite", suite, ("gohr-basic", "gohr-induction"))
     packed = resources.files("gohr.induction") / "measured.csv.gz"
     text = gzip.decompress(packed.read_bytes()).decode()
-    return Induction(tuple(_of_table(text, Path(packed.name))))
+    rules = load_suite(suite).rules
+    found = _of_table(text, Path(packed.name))
+    return Induction(tuple(one for one in found if one.rule in rules))
 
 
 def _of_table(text: str, path: Path) -> Iterator[Outcome]:

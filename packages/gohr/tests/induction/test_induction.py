@@ -163,6 +163,11 @@ def test_learners_are_measured_saved_read_and_ranked(tmp_path):
     again = read_outcomes(tmp_path / "outcomes.csv")
     assert [repr(one) for one in again] == [repr(one) for one in found]
     assert [one.name for one in found.ranking()] == ["ideal", "uniform"]
+    conditions = found.scores("tester")
+    assert set(conditions.algorithms) == {"own", "random"}
+    assert len(conditions.tasks) == 2 * 4 * 2  # players, rules and trials are paired
+    with pytest.raises(GnomonError, match="unknown compared 'testers'"):
+        found.scores("testers")
     assert "uniform solves 0 % of the test boards (random evidence)" in " ".join(found.sentences())
     with pytest.raises(GnomonError, match="plays without a program"):
         measure(["process"], "gohr-paper")

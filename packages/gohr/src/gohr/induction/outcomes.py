@@ -7,10 +7,11 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from gnomon.errors import check_word
 from gnomon.results import FieldRecord, Results, noted
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 #: The tester of a player that made the attempts itself.
 OWN = "own"
+#: What is compared on equal items.
+Compared: TypeAlias = Literal["player", "tester"]
 #: The row of all groups together.
 EVERY = "all"
 
@@ -229,19 +232,29 @@ class Induction(Results[Outcome]):
             ]
         return Results(tuple(found))
 
-    def scores(self) -> ScoreTable:
+    def scores(self, compared: Compared = "player") -> ScoreTable:
         """Return the outcomes as items, for :func:`gnomon.compare` and :func:`gnomon.rank`.
 
-        An item is a rule, trial, tester and number of boards; its cluster is the rule, its score
-        the share of test boards solved. Published outcomes are items of their own.
+        An item is a rule, trial, tester and number of boards, on which players are compared; or a
+        rule, trial, player and number of boards, on which ``"tester"`` compares the kinds of
+        evidence. Its cluster is the rule, its score the share of test boards solved. Published
+        outcomes are items of their own.
+
+        Raises
+        ------
+        UnknownNameError
+            If `compared` is another word.
         """
+        check_word("compared", compared, get_args(Compared))
         tested = [one for one in self if one.n_tests]
+        other = "tester" if compared == "player" else "player"
         tasks = [
-            f"{one.rule}/{one.trial}/{one.tester}/{one.n_boards}"
-            + ("" if one.n_attempts else f"/{one.player}")
+            f"{one.rule}/{one.trial}/{getattr(one, other)}/{one.n_boards}"
+            + ("" if one.n_attempts else f"/{getattr(one, compared)}")
             for one in tested
         ]
-        return _items([one.player for one in tested], tasks, [x.solved for x in tested], tested)
+        names = [getattr(one, compared) for one in tested]
+        return _items(names, tasks, [x.solved for x in tested], tested)
 
     def ranking(self) -> Ranking | None:
         """Rank the players by the test boards that they solve (:func:`gnomon.rank`).

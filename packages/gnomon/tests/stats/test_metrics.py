@@ -114,3 +114,9 @@ def test_misuse():
         metric_named("mean")([[[1.0]]])
     with pytest.raises(ValueError, match="expected at least one task, each with at least one"):
         metric_named("mean")([[np.nan, 1.0]])
+
+
+@pytest.mark.parametrize("metrics", [5, np.mean, [None], ["mean", 5]])
+def test_a_metric_is_a_name_or_a_metric(metrics):
+    with pytest.raises(TypeError, match="metrics: expected names or instances of Metric, found"):
+        estimate(ScoreTable.from_arrays({"a": [[1.0], [2.0]]}), metrics)

@@ -296,3 +296,10 @@ def test_coverage(draw, n_runs):
         held += (one.low <= truth) & (truth <= one.high)
     assert held.mean() / n_tables > 0.935
     assert stats.binomtest(int(held.min()), n_tables, 0.85, "less").pvalue > 0.01
+
+
+def test_thresholds_may_come_in_any_shape_but_not_be_missing():
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert profile_of(x, [[3.0, 1.5]]).tau.tolist() == [1.5, 3.0]
+    with pytest.raises(ScoreDataError, match="expected a threshold tau or more, found none"):
+        profile_of(x, [])

@@ -11,8 +11,9 @@ is not estimable. :class:`Metric` makes a user's own function take part everywhe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -89,7 +90,13 @@ Metrics = str | Metric | Sequence[str | Metric]
 
 def metric_list(metrics: Metrics) -> list[str | Metric]:
     """Return metrics as a list, also if it is one."""
-    return [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    found: list[Any] = [metrics]
+    if isinstance(metrics, Iterable) and not isinstance(metrics, str):
+        found = list(metrics)
+    for one in found:
+        if not isinstance(one, str | Metric):
+            raise TypeError(f"metrics: expected names or instances of Metric, found {one!r}")
+    return found
 
 
 def metrics_for(

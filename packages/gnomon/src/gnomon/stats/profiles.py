@@ -206,10 +206,12 @@ def profile(
         scores = table_of(scores)
     check_word("kind", kind, (*get_args(ScoreKind), *get_args(DistanceKind)))
     check_resamples(n_resamples)
-    at = None if tau is None else np.sort(np.asarray(tau, dtype=np.float64))
+    at = None if tau is None else np.sort(np.ravel(np.asarray(tau, dtype=np.float64)))
     if at is not None and not np.all(np.abs(at) <= LARGEST):
         wrong = at[~(np.abs(at) <= LARGEST)][0]
         raise ScoreDataError(f"expected thresholds up to {LARGEST:g}, found {wrong:g}")
+    if at is not None and not at.size:
+        raise ScoreDataError("expected a threshold tau or more, found none")
     scale = ""
     with recorded() as notes:
         if isinstance(scores, ScoreTable):

@@ -21,7 +21,7 @@ from gnomon.scores.readers.summaries import (
 )
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.metrics import Metric, Metrics
+from gnomon.stats.metrics import Metrics, metric_list
 
 #: What can be estimated without the runs, by the method ``auto``.
 SUMMARY_METRICS = ("mean", "median")
@@ -86,7 +86,7 @@ def scores_or_stand_ins(
         scores = read_summaries(scores)
     is_set = next((name for name, value in needs_runs.items() if value), None)
     known = SUMMARY_METRICS[:1] if per_task else SUMMARY_METRICS
-    names = [metrics] if isinstance(metrics, str | Metric) else list(metrics or known)
+    names = metric_list(metrics or known)
     other = next((name for name in names if name not in known), None)
     if isinstance(scores, SummaryTable):
         if is_set:

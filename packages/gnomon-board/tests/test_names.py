@@ -40,9 +40,9 @@ def test_names_in_their_normal_form(database, given_, expected):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("", "expected 1 to 64 letters, found 0"),
-        (" \t ", "expected 1 to 64 letters, found 0"),
-        ("a" * 65, "expected 1 to 64 letters, found 65"),
+        ("", "expected 1 to 64 characters, found 0"),
+        (" \t ", "expected 1 to 64 characters, found 0"),
+        ("a" * 65, "expected 1 to 64 characters, found 65"),
         ("evil\u202etxt.exe", r"found U\+202E"),  # turns the direction of writing
         ("zero\u200bwidth", r"found U\+200B"),
         ("nul\x00", r"found U\+0000"),

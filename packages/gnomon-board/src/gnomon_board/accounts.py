@@ -321,7 +321,7 @@ def clean_name(text: str, what: str = "name") -> str:
     """Return a name in its normal form (NFC, single spaces)."""
     name = " ".join(unicodedata.normalize("NFC", text).split())
     if not 1 <= len(name) <= MAX_NAME:
-        raise Refusal(f"{what}: expected 1 to {MAX_NAME} letters, found {len(name)}")
+        raise Refusal(f"{what}: expected 1 to {MAX_NAME} characters, found {len(name)}")
     _refuse_hidden(name, what, but="")
     if not any(unicodedata.category(letter)[0] in "LN" for letter in name):
         raise Refusal(f"{what}: expected at least one letter or digit")
@@ -341,7 +341,7 @@ def clean_text(text: str, what: str = "description") -> str:
     """Return a description of at most 4000 characters in normal form; errors as for a name."""
     cleaned = unicodedata.normalize("NFC", text.replace("\r\n", "\n").strip())
     if len(cleaned) > MAX_TEXT:
-        raise Refusal(f"{what}: expected at most {MAX_TEXT} letters, found {len(cleaned)}")
+        raise Refusal(f"{what}: expected at most {MAX_TEXT} characters, found {len(cleaned)}")
     _refuse_hidden(cleaned, what, but="\n\t")
     return cleaned
 
@@ -352,7 +352,7 @@ def clean_link(text: str, what: str = "link") -> str:
     if not link:
         return ""
     if len(link) > MAX_LINK:
-        raise Refusal(f"{what}: expected at most {MAX_LINK} letters, found {len(link)}")
+        raise Refusal(f"{what}: expected at most {MAX_LINK} characters, found {len(link)}")
     try:
         parts = urlsplit(link)
         good = (
@@ -371,7 +371,7 @@ def _refuse_hidden(text: str, what: str, but: str) -> None:
     for letter in text:
         category = unicodedata.category(letter)
         if (category in _HIDDEN or letter in _BLANK) and letter not in but:
-            raise Refusal(f"{what}: expected letters that can be seen, found U+{ord(letter):04X}")
+            raise Refusal(f"{what}: expected visible characters, found U+{ord(letter):04X}")
         marks = marks + 1 if category in ("Mn", "Me") else 0
         if marks > _MOST_MARKS:
             raise Refusal(f"{what}: expected at most {_MOST_MARKS} marks on a letter, found more")

@@ -93,7 +93,7 @@ def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
     if used is None or used.state == "uploading":
         if last.remote_trials and all(trial.finished_at for trial in last.remote_trials):
             raise Conflict(
-                f"the server still writes the log of attempt {last.number} of entry {entry.id}; "
+                f"the log of attempt {last.number} of entry {entry.id} is still being written; "
                 "try again in a few seconds"
             )
         raise Conflict(

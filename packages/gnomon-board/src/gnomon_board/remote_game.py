@@ -181,8 +181,8 @@ class RemoteGame:
         stop = move.position
         if stop > self.position:
             raise Conflict(
-                f"trial {move.trial} has {self.position} attempts, and not the {stop} that "
-                "are to come before this one"
+                f"trial {move.trial}: expected a move at position {self.position} or before, "
+                f"found {stop}"
             )
         for action in move.actions:
             if stop == self.position:
@@ -191,8 +191,8 @@ class RemoteGame:
                 self._attempt(action)
             elif self._actions[stop] != action:
                 raise Conflict(
-                    f"trial {move.trial}: attempt {stop} was {self._actions[stop]}, and not "
-                    f"{action}; a trial goes on from where it is"
+                    f"trial {move.trial}: expected action {self._actions[stop]} as at first at "
+                    f"position {stop}, found {action}"
                 )
             stop += 1
             if self._ended(stop):

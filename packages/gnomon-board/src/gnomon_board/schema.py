@@ -47,7 +47,7 @@ class UtcTime(TypeDecorator[datetime.datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError(f"expected a moment with a time zone, found {value}")
+            raise ValueError(f"expected a time with a time zone, found {value}")
         return value.astimezone(datetime.UTC).replace(tzinfo=None)
 
     def process_result_value(

@@ -154,7 +154,7 @@ def _checked(values: Mapping[str, Any]) -> _SeasonFields:
             )
     opens, closes = _utc(fields.opens), _utc(fields.closes)
     if opens is not None and closes is not None and closes <= opens:
-        raise LeaderboardError(f"field 'closes': expected a moment after {opens:%Y-%m-%d %H:%M}")
+        raise LeaderboardError(f"field 'closes': expected a time after {opens:%Y-%m-%d %H:%M}")
     return fields
 
 

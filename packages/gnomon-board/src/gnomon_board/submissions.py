@@ -170,7 +170,7 @@ def refuse_later(session: Session, submission: Submission, reason: str, *, by: i
         raise Conflict(f"submission {submission.id} is {submission.state} already")
     reason = clean_text(reason, "reason")
     if not reason:
-        raise Refusal("reason: expected one, which is public")
+        raise Refusal("expected a reason, which is public; found none")
     _end_jobs(session, submission, "refused by a moderator")
     set_state(session, submission, "refused", reason, by=by)
 

@@ -167,7 +167,7 @@ def _write_verdict(
     trials = answer["trials"]
     earlier = _same_trials(session, submission, [trial["log_sha256"] for trial in trials])
     if len(earlier) == len(trials) and trials:
-        reason = f"every trial is one of submission {min(earlier.values())}: a repeat"
+        reason = f"every trial repeats one of submission {min(earlier.values())}"
         set_state(session, submission, "refused", reason)
         return
     rules = {rule.name: rule.id for rule in submission.season.rules}

@@ -155,7 +155,7 @@ def test_a_suite_brings_its_boards(database, new):
         ('hidden = {generate = 1, elements = ["luck"]}', "unknown element 'luck'"),
         ('hidden = {rules = [{name = "x", text = "(*,*,*,*,*)"}]}', "hidden rule 'x': an att"),
         ('hidden = {rules = [{name = "x", text = "(*,red,*,*,1)"}]}', "hidden rule 'x': it c"),
-        ("opens = 2020-01-01", "field 'closes': expected a moment after 2020"),
+        ("opens = 2020-01-01", "field 'closes': expected a time after 2020"),
         ("name = ", "not a TOML file"),
     ],
 )

@@ -47,7 +47,7 @@ def test_the_best_is_one_in_either_direction():
 
 def test_scores_are_not_turned_upside_down_by_a_reference():
     """Errors have no reference above 0, and neither have scores below it."""
-    with pytest.raises(ScoreDataError, match="expected the better score for 1, and low ones are"):
+    with pytest.raises(ScoreDataError, match="expected the better score for 1, where lower is"):
         normalize(table(higher=False), "reference:a")
     negative = ScoreTable.from_arrays({"a": [[-20.0]], "b": [[-200.0]]}, tasks=["Pendulum"])
     with pytest.raises(ScoreDataError, match="task 'Pendulum': expected the better score for 1"):

@@ -82,8 +82,8 @@ def test_ragged_tables_are_compared_on_shared_tasks():
         assert notes == [
             "7 of 27 runs have no score and are left out",
             "1 of 3 tasks left out, since a lacks them: task_2",
-            "a: 1 of 2 tasks have scores of fewer runs than others (task_0: 3 of 5); each task "
-            "counts the same",
+            "a: 1 of 2 tasks have scores of fewer runs than others (task_0: 3 of 5); all tasks "
+            "have the same weight",
         ]
     with noted():
         estimates = estimate(scores, ["mean"], rng=rng())

@@ -154,7 +154,7 @@ def test_scores_without_bounds_need_a_worst_score():
         (model([*BASE, 1.0]), "NEW has 1 item that BASE lacks", {"missing": "wrong"}),
         (model([1.0, 1.0]), "198 of 200", {"require": 0.9}),
         ({"m": [[1.0, 2.0]], "n": [[1.0, 2.0]]}, "NEW: expected one algorithm, found m, n", {}),
-        ({"m": [[1.0, 0.0]]}, "other items", {}),
+        ({"m": [[1.0, 0.0]]}, "that NEW and BASE share", {}),
         (model(BASE), "expected a claim to decide", {"regression": False}),
         (model(BASE), "a worst score needs missing='wrong'", {"worst": 0.0}),
         (model(BASE), "require: expected a share", {"require": 1.5}),

@@ -64,7 +64,7 @@ def test_a_run_that_ends_early_does_not_erase_the_others():
         (curve,) = curves(table, "mean", rng=rng())
     assert curve.step.tolist() == list(range(8))
     np.testing.assert_allclose(curve.value, np.nanmean(x, axis=0).mean(axis=0))
-    with pytest.raises(ScoreDataError, match="areas of unequal lengths do not compare: a"):
+    with pytest.raises(ScoreDataError, match="areas of unequal lengths are not comparable: a"):
         summarize_runs(table, "area")
     x[:4, 1, 5:] = np.nan
     table = ScoreTable.from_arrays({"a": x})

@@ -32,9 +32,8 @@ def test_power_is_that_of_the_t_test():
     assert theory(16, 1.0) < 0.8 < theory(17, 1.0)
     assert found.notes == (
         "a and b (mean): 18 runs per task give power 0.8 (95 % interval: 16 to 19).",
-        "power: the chance to find the difference if the true one is the lower limit of its "
-        "one-sided 80 % interval, as the observed one may be chance; low, high: if it is an end of "
-        "its 95 % interval.",
+        "power: the probability of detecting the difference if the true one is the lower limit of "
+        "its one-sided 80 % interval; low, high: if it is an end of its 95 % interval.",
     )
     assert {(p.needed, p.needed_low, p.needed_high) for p in found} == {(18, 16, 19)}
     assert found.as_records()[0]["needed"] == 18

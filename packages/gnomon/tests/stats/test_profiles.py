@@ -142,7 +142,7 @@ def test_a_band_of_task_means_without_width_is_reported():
     [
         ("run_score", 1, "one run"),
         ("average_score", 1, "one run"),
-        ("average_score", 5, "no threshold parts the"),
+        ("average_score", 5, "at every threshold"),
     ],
 )
 def test_bands_that_cannot_be_are_reported(kind, n_runs, reason):

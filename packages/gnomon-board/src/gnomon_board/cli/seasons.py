@@ -28,9 +28,9 @@ def new(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Create a season; its hidden rules are drawn and committed to now.
+    """Create a season, draw its hidden rules and commit to them.
 
-    If there is no board yet, one is made.
+    A board is created if there is none.
     """
     from gnomon_board.season_plan import SeasonPlan, secret_rng
     from gnomon_board.seasons import create_season

@@ -48,8 +48,7 @@ def _study(
 def check(plan: PlanArgument, as_json: JsonOption = False) -> None:
     """List the screens, errors and warnings of a plan.
 
-    Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
-    something cannot be read.
+    Exit status: 0 if there are only notes, 1 for an error or a warning, 2 if a file cannot be read.
     """
     with answering("study check", as_json=as_json) as answer:
         from gnomon_board.studies.plan import read_plan
@@ -71,7 +70,7 @@ def new(
 ) -> None:
     """Create a study, and print its invitation, which is shown once.
 
-    If there is no board yet, one is made.
+    A board is created if there is none.
     """
     from gnomon_board.studies.plan import read_plan
     from gnomon_board.studies.store import make_study

@@ -38,7 +38,7 @@ def register(
 ) -> None:
     """Register a learner in a season, and write its assignment.
 
-    Of the server's answer only rules, boards, numbers and seed are written to the file.
+    Only rules, boards, numbers and the seed are taken from the server's answer.
     """
     from gnomon.files import write_atomically
     from gnomon_board import Client

@@ -44,7 +44,7 @@ TABLES: dict[str, dict[str, str]] = {
         "trial": "number of the player's trials in the run folders; empty: not in them",
         "browser": "name and version, as the browser named itself when the player agreed",
         "device": "computer, tablet or phone, and its system, as the browser named it",
-        "excluded": "1 if the experimenter took the player out, else 0",
+        "excluded": "1 if the experimenter excluded the player, else 0",
     },
     "attempts": {
         "player": "pseudonym",
@@ -66,8 +66,8 @@ TABLES: dict[str, dict[str, str]] = {
         "reaction_s": "seconds since the reply before, by the server's clock",
         "client_touch_ms": "display to first touch, by the player's clock, in ms",
         "client_action_ms": "display to the attempt, by the player's clock, in ms",
-        "client_away_ms": "part of it while the page was not in front, in ms",
-        "client_animation_ms": "part of it while a piece flew, in ms",
+        "client_away_ms": "part of it while the page was in the background, in ms",
+        "client_animation_ms": "part of it during the animation of a piece, in ms",
     },
     "answers": {
         "player": "pseudonym",
@@ -76,8 +76,8 @@ TABLES: dict[str, dict[str, str]] = {
         "text": f"the answer; of a guess, what the player thinks that the rule is; {_GUARDED}",
         "series": "of a guess: place of the rule in the list, from 0",
         "episode": "of a guess: the board after which it was made, from 0",
-        "confidence": "of a guess: 1 not at all to 5 quite sure",
-        "at": "when it came, UTC",
+        "confidence": "of a guess: from 1 (not at all sure) to 5 (quite sure)",
+        "at": "time of the answer, UTC",
     },
     "identifiers": {
         "player": "pseudonym",

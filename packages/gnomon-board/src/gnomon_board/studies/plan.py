@@ -54,7 +54,7 @@ class Question(Part):
     @model_validator(mode="after")
     def _can_be_answered(self) -> Question:
         if (self.kind == "choice") != bool(self.choices):
-            raise ValueError(f"{self.name}: expected choices for a choice, and for nothing else")
+            raise ValueError(f"{self.name}: expected choices for a question of kind 'choice' only")
         if self.kind == "choice" and self.answer and self.answer not in self.values:
             raise ValueError(f"{self.name}: expected the answer to be one of the choices")
         return self

@@ -161,10 +161,10 @@ def test_what_was_attempted_cannot_be_taken_back(client, token, play):
     move(client, token, (trial, 0, [0, 1, 2]))
     other = move(client, token, (trial, 1, [7]))
     assert other.status_code == 409
-    assert "attempt 1 was 1, and not 7" in other.json()["detail"]
+    assert "expected action 1 as at first at position 1, found 7" in other.json()["detail"]
     ahead = move(client, token, (trial, 5, [7]))
     assert ahead.status_code == 409
-    assert "has 3 attempts, and not the 5" in ahead.json()["detail"]
+    assert "expected a move at position 3 or before, found 5" in ahead.json()["detail"]
 
 
 def test_a_message_is_carried_out_whole_or_not_at_all(client, token, play, database):

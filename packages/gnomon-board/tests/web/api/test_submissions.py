@@ -193,7 +193,7 @@ def test_the_same_attempts_packed_otherwise_are_a_repeat(client, database, token
     assert send(client, token, 2, copied).status_code == 202
     record = verdict(2)
     assert record["state"] == "refused"
-    assert record["reason"] == "every trial is one of submission 1: a repeat"
+    assert record["reason"] == "every trial repeats one of submission 1"
 
 
 def test_an_attempt_is_used_up_and_the_next_one_has_other_boards(

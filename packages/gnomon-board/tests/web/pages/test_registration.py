@@ -90,7 +90,11 @@ def test_the_switch(client, moderator, database):
 
 @pytest.mark.parametrize(
     ("name", "problem"),
-    [("", "expected 1 to 64 letters"), ("m\u043e", "looks like"), ("a\u200bb", "can be seen")],
+    [
+        ("", "expected 1 to 64 characters"),
+        ("m\u043e", "looks like"),
+        ("a\u200bb", "visible characters"),
+    ],
 )
 def test_names_that_are_refused(client, moderator, name, problem):
     answer = asked(client, name, reason="<script>")

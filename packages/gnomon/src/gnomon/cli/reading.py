@@ -41,7 +41,7 @@ class Layout:
     ] = None
     units: Annotated[
         Literal["tasks", "items"] | None,
-        typer.Option(help="Whether tasks are tasks, or items of an evaluation."),
+        typer.Option(help="Whether a row is about a task or an item of an evaluation."),
     ] = None
     cluster: Annotated[
         str | None, typer.Option(help="Column that names the cluster of an item.")

@@ -40,7 +40,7 @@ SourcesAndPair = Annotated[
 ]
 Pair = Annotated[
     tuple[str, str] | None,
-    typer.Option("--pair", metavar="A B", help="Two algorithms, if files have their names."),
+    typer.Option("--pair", metavar="A B", help="Two algorithms with the names of files."),
 ]
 
 _ENDS = (".eval", ".json", ".jsonl", ".csv", ".tsv", ".parquet")

@@ -46,7 +46,7 @@ def estimate(
     method: Annotated[Method, typer.Option(help="How intervals are computed.")] = "auto",
     by: By = None,
     resampling: Annotated[
-        Resampling, typer.Option(help="Whether the tasks are fixed, or a sample too.")
+        Resampling, typer.Option(help="Whether the tasks are fixed, or a sample like the runs.")
     ] = "runs",
     variances: Variances = "moderated",
     *,
@@ -136,8 +136,8 @@ def gate(
         typer.Argument(
             metavar="NEW BASE",
             show_default=False,
-            help="Scores of the new version, and those to compare it with; or the sources of both, "
-            "followed by the names of the two.",
+            help="Scores of the new version and of the base; or sources with both, followed by "
+            "their names.",
         ),
     ],
     pair: Pair = None,
@@ -167,10 +167,11 @@ def gate(
     ] = None,
     missing: Annotated[
         Literal["refuse", "wrong", "drop"],
-        typer.Option(help="What becomes of scores of BASE that NEW lacks."),
+        typer.Option(help="How to treat scores of BASE that NEW lacks."),
     ] = "refuse",
     worst: Annotated[
-        float | None, typer.Option(help="Worst score, for --missing wrong, if not 0 to 1.")
+        float | None,
+        typer.Option(help="Worst score for --missing wrong, if scores are not from 0 to 1."),
     ] = None,
     require: Annotated[
         float | None,

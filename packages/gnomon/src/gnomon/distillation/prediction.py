@@ -151,8 +151,8 @@ def predict(
     assumed: tuple[str, ...] = ()
     if any(counts.values()) and fitted.forecaster is not None and fitted.forecaster.runs is None:
         assumed = (
-            "the training has one run per score: intervals are those of as many runs as its scores "
-            "are means of",
+            "the noise of single runs is not known from the training: intervals are for scores "
+            "averaged over as many runs as those of the training",
         )
     if pair is not None:
         settings["transform"] = fitted.transform

@@ -36,7 +36,7 @@ def ranking_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
         name="rank-intervals",
         title="Ranks",
         caption=f"{_value_name(found).capitalize()} with {percent(found.level)} intervals, "
-        "and ranks with theirs. A bracket joins a tier: its members are not significantly "
+        "and ranks with rank intervals. A bracket marks a tier: its members are not significantly "
         f"different.{some}",
         alt=f"Ranks, best on top: {', '.join(found.names[:n])}.",
         rows=[

@@ -386,7 +386,7 @@ def _items(found: _Findings) -> Section:
     if n_differing > n:
         caption += f" The {counted(n, 'item')} of {n_differing:,} with the largest differences."
     table = Table("Deciding items", columns, rows, caption, name="items", numbers=records)
-    return Section("items", "The items that decide", (), (table,))
+    return Section("items", "Items with the largest differences", (), (table,))
 
 
 def _texts(table: ScoreTable, items: Sequence[str]) -> dict[str, str]:

@@ -30,7 +30,7 @@ def report_markdown(report: Report) -> str:
         if answer.sentences
     ]
     if report.notices:
-        parts.append("**Before you believe this**")
+        parts.append("**Warnings**")
         parts.append("\n".join(f"- {escaped(notice)}" for notice in report.notices))
     for section in report.sections:
         for table in section.tables:

@@ -57,7 +57,7 @@ def suspicions(table: ScoreTable) -> list[str]:
     if len(names) > 1 and most >= MANY * len(names):
         found.append(
             f"{most} runs on {len(names)} tasks: were the axes swapped, or do several "
-            "episodes of one run stand as runs?"
+            "episodes of one run count as runs?"
         )
     nested = [name for name in table.attributes if name.lower() in ("episode", "episodes", "eval")]
     if nested:
@@ -121,7 +121,7 @@ def _copied(table: ScoreTable, *, runs_too: bool) -> list[str]:
             shown = joined([str(run) for run in (rich or groups)[0][:3]])
             found.append(
                 f"{algorithm}: runs {shown} have the same scores on every task"
-                f"{', and so have others' if len(rich or groups) > 1 else ''}: was a seed used "
+                f"{', as do others' if len(rich or groups) > 1 else ''}: was a seed used "
                 "twice, or a file read twice?"
             )
     return found

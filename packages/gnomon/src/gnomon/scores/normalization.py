@@ -170,10 +170,10 @@ def _linear(table: ScoreTable, anchors: Mapping[str, tuple[float, float]], name:
                 f"found {zero:g} and {one:g}"
             )
         if (one > zero) != table.higher_is_better:
-            good = "high" if table.higher_is_better else "low"
+            good = "higher" if table.higher_is_better else "lower"
             raise ScoreDataError(
-                f"{name}: task {task!r}: expected the better score for 1, and {good} ones are "
-                f"good; found {zero:g} for 0 and {one:g} for 1"
+                f"{name}: task {task!r}: expected the better score for 1, where {good} is better; "
+                f"found {zero:g} for 0 and {one:g} for 1"
             )
         used[task] = (zero, one)
         # Adding zero makes -0.0 a plain 0.0.

@@ -303,7 +303,7 @@ def refuse_unequal_lengths(table: ScoreTable, what: str = "areas") -> None:
         if shortest.is_short_of(longest.end):
             least, most = shortest.end, longest.end
             raise ScoreDataError(
-                f"{what} of unequal lengths do not compare: {shortest.name} ends at "
+                f"{what} of unequal lengths are not comparable: {shortest.name} ends at "
                 f"{in_words(least)}, {longest.name} at {in_words(most)}; {option(at=float(least))} "
                 f"cuts all there, {option(at=float(most))} leaves out the runs that fall short"
             )

@@ -76,7 +76,7 @@ def name_uneven_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> No
     if fewer:
         warn(
             f"{algorithm}: {len(fewer)} of {len(tasks)} tasks have scores of fewer runs than "
-            f"others ({listed(fewer)}); each task counts the same"
+            f"others ({listed(fewer)}); all tasks have the same weight"
         )
 
 

@@ -364,12 +364,12 @@ def _put_together(
     one = "item" if base.units == "items" else "task"
     place = {name: i for i, name in enumerate(base.tasks)}
     if place.keys().isdisjoint(new.tasks):
-        raise ScoreDataError(f"expected {one}s of BASE in NEW; they share none: other {one}s")
+        raise ScoreDataError(f"expected {one}s that NEW and BASE share; found none")
     others = [name for name in new.tasks if name not in place]
     if others and missing != "drop":
         raise ScoreDataError(
-            f"NEW has {counted(len(others), one)} that BASE lacks ({listed(others, 4)}): other "
-            f"{one}s; {option(missing='drop')} compares the shared ones"
+            f"NEW has {counted(len(others), one)} that BASE lacks ({listed(others, 4)}); "
+            f"{option(missing='drop')} compares the shared ones"
         )
     ours, theirs = (_rows_of(table, name, base) for table, name in ((new, NEW), (base, BASE)))
     at, of_base = (_places(rows, place) for rows in (ours, theirs))

@@ -496,7 +496,7 @@ class Items:
         absent = rows["algorithm"].isin(models) & np.isnan(rows["score"])
         if found := without_score(rows.take(absent)):
             audit = either("audit(scores)", "gnomon audit")
-            warn(f"{found}; values use the others, {audit} shows what that may change")
+            warn(f"{found}; values use the others; {audit} shows the possible effect")
 
     def warn_of_missing(self, models: Iterable[str]) -> None:
         """Warn of items that a model lacks and another has."""

@@ -118,8 +118,8 @@ class Plan(Results[PowerPoint | ItemPlan]):
             found.append(_runs_note(points, power, level) if points else _items_note(items, power))
         if any(isinstance(one, PowerPoint) for one in self):
             found.append(
-                "power: the chance to find the difference if the true one is the lower limit of "
-                f"its one-sided {100 * ASSURANCE:g} % interval, as the observed one may be chance; "
+                "power: the probability of detecting the difference if the true one is the lower "
+                f"limit of its one-sided {100 * ASSURANCE:g} % interval; "
                 f"low, high: if it is an end of its {100 * level:.4g} % interval."
             )
         elif found:

@@ -316,7 +316,9 @@ def _of_scores(
         low, high = asked.band(scores, tau, value, draw_key(rng))
         if not (low < high).any():
             single = scores.counts.max() == 1
-            reason = " from one run per task" if single else ", no threshold parts the resamples"
+            reason = (
+                " from one run per task" if single else ": at every threshold all resamples agree"
+            )
             faults.setdefault(reason, []).append(name)
             low = high = np.full(tau.size, np.nan)
         below, above, first, last = asked.share(scores, outer).tolist()

@@ -99,7 +99,7 @@ def scores_or_stand_ins(
         if other is not None:
             raise ScoreDataError(
                 f"{getattr(other, 'name', other)}: expected a metric that means and standard "
-                f"deviations decide ({', '.join(known)}); this one needs the runs"
+                f"deviations suffice for ({', '.join(known)}); this one needs the runs"
             )
         return stand_in_runs(scores, higher_is_better=higher_is_better), names
     table = table_of(scores)

@@ -165,7 +165,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 
 def test_a_device_is_no_file_of_scores():
     with pytest.raises(
-        ScoreDataError, match=r"^/dev/null: expected a file of scores; this is none"
+        ScoreDataError, match=r"^/dev/null: expected a file of scores; this is not one"
     ):
         read_scores("/dev/null")
 

@@ -34,7 +34,7 @@ def run(
     episodes: Annotated[
         int | None, typer.Option(min=1, help="Replace the number of episodes.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Another seed.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Replace the seed.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
     scheduler: Annotated[
         str | None,
@@ -175,8 +175,8 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A folder; or a .html file, for the page alone, or .md, for a short one. "
-            "By default report/ in the run folder."
+            help="A folder, a .html file (the page only) or a .md file (a short page); "
+            "by default report/ in the run folder."
         ),
     ] = None,
     baseline: Annotated[

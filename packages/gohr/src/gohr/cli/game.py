@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def learners(
     kinds: Annotated[
         list[str] | None,
-        typer.Argument(help="Kinds, or package.module:Class; of a single one, show the settings."),
+        typer.Argument(help="Kinds, or package.module:Class; one kind is shown with its settings."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -138,7 +138,7 @@ def equivalent(
 ) -> None:
     """Decide whether two rules accept the same attempts on all boards.
 
-    Exit status: 0 if they do or no difference was found, 1 if a board shows a difference.
+    Exit status: 0 if no difference is found, 1 if a board shows one.
     """
     from gohr.equivalence import equivalent
     from gohr.rules.catalogue import resolve_rule

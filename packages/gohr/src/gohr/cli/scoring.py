@@ -88,7 +88,7 @@ def elements(
 ) -> None:
     """Compare the errors on each rule with those on a baseline: gohr elements RUN --baseline RULE.
 
-    Rules with tags get a second table: what each tag costs each learner, over all rules.
+    If the rules have tags, a second table shows the effect of each tag on each learner's errors.
     """
     from gohr.experiments import Run, tag_effects
     from gohr.experiments import elements as compared

@@ -164,7 +164,7 @@ def named_variants(name: str) -> tuple[RuleEntry, ...] | None:
     if not at or suite_name not in available_suites():
         return None
     if not (seed.isascii() and seed.isdigit()):
-        raise ConfigError(f"{name!r}: expected a seed, a whole number, behind the @")
+        raise ConfigError(f"{name!r}: expected a seed, a whole number, after the @")
     suite, rng = load_suite(suite_name), np.random.default_rng(int(seed))
     if not suite.rungs:
         raise ConfigError(f"suite {suite.name!r} has no held-out variants")
@@ -188,7 +188,7 @@ def _variant(
         entry = RuleEntry(name, draw_rule(template.strip(), rng=rng).text)
         if _is_new(entry.rule_set, known, board):
             return entry
-    raise ConfigError(f"rule {name!r}: its family has no variant that is new")
+    raise ConfigError(f"rule {name!r}: its family has no further variant")
 
 
 def _is_new(rule: RuleSet, known: list[RuleSet], board: BoardSpec) -> bool:

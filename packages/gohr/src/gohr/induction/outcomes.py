@@ -280,7 +280,7 @@ class Induction(Results[Outcome]):
             own = [loss for loss in causes if (loss.player, loss.tester) == (player, tester)]
             largest = max(own, key=lambda loss: loss.value, default=None)
             if largest is not None and largest.value > 0:
-                text += f"; it loses most by {largest.cause}, {100 * largest.value:.0f} %"
+                text += f"; most losses are due to {largest.cause}, {100 * largest.value:.0f} %"
             said.append(f"{text}.")
         return tuple(said)
 

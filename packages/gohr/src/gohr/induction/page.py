@@ -129,7 +129,7 @@ def _rank_table(ranking: Ranking) -> Table:
             )
             for one in ranking
         ),
-        "Players in one tier are not separated.",
+        "Players in the same tier are not significantly different.",
         name="ranks",
         numbers=ranking.as_records(),
     )
@@ -149,8 +149,8 @@ def _rule_table(found: Induction) -> Table:
         tuple(
             (rule, *(_counts(row.get(column)) for column in columns)) for rule, row in cells.items()
         ),
-        "Of published tables, the boards of all candidates of one request are counted: 10 of 15 "
-        "are three answers to five boards each.",
+        "In published tables, the boards of all answers to one request are counted: 10 of 15 "
+        "means three answers to five boards each.",
         name="rules",
         numbers=[one.as_record() for one in found],
     )

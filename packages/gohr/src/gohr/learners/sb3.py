@@ -106,7 +106,7 @@ class WaitingEnv(gymnasium.Env[_Array, np.int64]):
         self._exchange.do(int(action))
         seen = self._exchange.look()
         if isinstance(seen, Observation):
-            raise RuntimeError("expected what came of an attempt, found a new episode")
+            raise RuntimeError("expected the outcome of an attempt, found a new episode")
         after = self._vector(seen.next_observation)
         return after, seen.reward, seen.terminated, seen.truncated, {}
 

@@ -286,8 +286,8 @@ def summary_figures(findings: Findings) -> list[Figure]:
         title="Over all rules",
         caption=f"Summaries of the TCE over {counted(estimates[0].n_tasks, 'rule')} that all "
         f"learners played, with {percent(findings.level)} intervals ({methods}). Fewer is better. "
-        "The median is that of the rules' means. Errors are not normalized, so rules on which many "
-        "are made weigh more.",
+        "The median is that of the rules' means. Errors are not normalized, so rules with many "
+        "errors weigh more.",
         alt="Mean, median and interquartile mean of the errors of each learner: "
         + joined([f"{e.algorithm} {e.metric} {e.value:,.0f}" for e in estimates])
         + ".",
@@ -328,7 +328,7 @@ def board_figure(config: ExperimentConfig) -> Figure:
         "The player picks a piece and a bucket at a corner, and learns only whether the rule "
         "accepts it. An accepted piece leaves the board.",
         "A board of six by six numbered cells with pieces of several shapes and colours, and four "
-        "buckets, 0 at the top left and on clockwise.",
+        "buckets, numbered clockwise from 0 at the top left.",
         drawing_of(draw_board(board, spec=spec)),
         board_rows(board, spec=spec),
     )

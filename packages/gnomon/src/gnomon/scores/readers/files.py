@@ -244,7 +244,7 @@ def reported_numbers(
         one, other = (rows[signed.index(sign)] for sign in (True, False))
         texts = f"found {cells[one]!r} and {cells[other]!r}"
         raise origin.error_at(
-            [one, other], column, f"expected a sign of per cent on every score or on none, {texts}"
+            [one, other], column, f"expected a per cent sign on all scores or on none, {texts}"
         )
     numbers = np.array(found, np.float64)
     if least is not None and not (numbers >= least).all():
@@ -270,7 +270,7 @@ def _bare(text: object) -> str:
 
 def _refuse_other_files(path: Path) -> None:
     if path.exists() and not path.is_file():
-        raise ScoreDataError(f"{path}: expected a file of scores; this is none")
+        raise ScoreDataError(f"{path}: expected a file of scores; this is not one")
     try:
         with path.open("rb") as file:
             file.read(1)

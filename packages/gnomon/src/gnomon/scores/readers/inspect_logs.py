@@ -71,7 +71,7 @@ def _log(path: Path) -> Log:
         try:
             archive = _Archive(path)
         except (OSError, zipfile.BadZipFile) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is none, or cut off"
+            reason = error.strerror if isinstance(error, OSError) else "it is not one, or truncated"
             raise ScoreDataError(f"{path}: expected a log in a ZIP file; {reason}") from None
         with archive:
             head, samples = archive.head(), list(map(_sample, archive.samples()))

@@ -191,9 +191,7 @@ def _read_samples(source: Source, wanted: ReadRequest) -> ScoreTable:
         place = folder / f"results_{stamp}.json"
         results = json_object(place) if place.is_file() else {}
         if not results:
-            note(
-                f"{folder.name}: no results_{stamp}.json beside the samples; the folder names them"
-            )
+            note(f"{folder.name}: no results_{stamp}.json; the folder gives the name of the model")
         of_run = read_each(group, partial(_log, results=results), "lm-evaluation-harness")
         with told_by(place, "lm-evaluation-harness"):
             _compare(results, {log.subtask: log for log in of_run}, place)

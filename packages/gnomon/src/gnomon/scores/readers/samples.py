@@ -167,7 +167,7 @@ def told_by(path: Path, tool: str) -> Iterator[None]:
         yield
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         found = shortened(" ".join(str(error).split()), 100)
-        message = f"{path}: expected what {tool} writes; a value is of another kind ({found})"
+        message = f"{path}: expected a log of {tool}; a value has another type ({found})"
         raise ScoreDataError(message) from error
 
 

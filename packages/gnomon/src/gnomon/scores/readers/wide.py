@@ -92,7 +92,9 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
             keys.setdefault("task" if what == "algorithms" else "algorithm", _INDEX)
         if _ONE[what] in keys:
             key = keys[_ONE[what]]
-            raise origin.error(f"the columns are {what}, and {key!r} is the {_ONE[what]} already")
+            raise origin.error(
+                f"the columns are {what}, but {key!r} already names the {_ONE[what]}"
+            )
     else:
         name, values = _named_rows(raw, origin)
         of_tasks = _names_tasks(name)

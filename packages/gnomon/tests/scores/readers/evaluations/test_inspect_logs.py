@@ -244,8 +244,8 @@ def test_damaged_archives_are_told(tmp_path):
     at = whole.index(b"header.json") + len(b"header.json") + 12
     broken = whole[:at] + bytes(60) + whole[at + 60 :]
     for content, message in (
-        (whole[:-40], "a.eval: expected a log in a ZIP file; it is none, or cut off"),
-        (b"", "expected a log in a ZIP file; it is none, or cut off"),
+        (whole[:-40], "a.eval: expected a log in a ZIP file; it is not one, or truncated"),
+        (b"", "expected a log in a ZIP file; it is not one, or truncated"),
         (broken, "a.eval, header.json: the packed data are damaged"),
     ):
         path.write_bytes(content)

@@ -121,7 +121,7 @@ def test_a_group_is_weighted_by_items_or_not(tmp_path):
 def test_without_results_the_folder_names_the_model(tmp_path):
     write_lm_eval(tmp_path / "model-x", "m", {"quiz": quiz([1.0])})
     (tmp_path / "model-x" / "results_2026-01-01T00-00-00.1.json").unlink()
-    with pytest.warns(DegenerateScoresWarning, match=r"no results_.*\.json beside the samples"):
+    with pytest.warns(DegenerateScoresWarning, match=r"no results_.*\.json; the folder"):
         assert read_scores(tmp_path).algorithms == ("model-x",)
 
 

@@ -338,14 +338,14 @@ def _performances(
 
 def _duels(table: ScoreTable, ends: Mapping[str, Mapping[str, FloatArray]]) -> list[Comparison]:
     """Return every pair of learners on every rule that both played, corrected for all of them."""
-    pairs = [(a, b) for a, b in combinations(ends, 2) if ends[a].keys() & ends[b].keys()]
-    with recorded(silently=True):  # about intervals, which are not shown
-        found = [
-            one
-            for pair in pairs
-            for one in compare(table, *pair, "probability_of_improvement", per_task=True)
-            if one.task is not None
-        ]
+    found: list[Comparison] = []
+    for rule in dict.fromkeys(rule for own in ends.values() for rule in own):
+        names = [name for name in ends if rule in ends[name]]
+        if len(names) > 1:
+            with recorded(silently=True):  # about intervals, which are not shown
+                alone = table.select(algorithms=names, tasks=[rule])
+                pairs = compare(alone, metrics="probability_of_improvement")
+            found += [replace(one, task=rule) for one in pairs]
     adjusted = holm([one.p_value for one in found])
     return [replace(one, p_adjusted=float(p)) for one, p in zip(found, adjusted, strict=True)]
 

@@ -159,7 +159,7 @@ def mark_damaged(submission: Submission, *, damaged: bool = True) -> None:
     submission.damaged_at = now() if damaged else None
 
 
-def request_of(submission: Submission, settings: Settings) -> dict[str, Any]:
+def verification_request(submission: Submission, settings: Settings) -> dict[str, Any]:
     """Return the request for the process that verifies a log."""
     path = evidence_path(settings, str(submission.log_sha256))
     limits = LogLimits.of(submission.season, settings)

@@ -29,7 +29,7 @@ class LeaseLostError(Exception):
 
 
 @dataclass(frozen=True)
-class Claim:
+class HeldJob:
     """A job that a worker holds; ``n_attempts`` counts this attempt too."""
 
     job_id: int
@@ -38,7 +38,7 @@ class Claim:
     n_attempts: int
 
 
-def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
+def claim(database: Database, owner: str, *, lease_s: float) -> HeldJob | None:
     """Take the job that has waited longest; None if none waits."""
     with database.writing() as session:
         waiting = _with_submissions(Job.state == "queued").order_by(Job.id).limit(1)
@@ -54,10 +54,10 @@ def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
         submission = session.get_one(Submission, job.submission_id)
         again = f", attempt {job.n_attempts}" if job.n_attempts > 1 else ""
         set_state(session, submission, "verifying", f"by {owner}{again}")
-        return Claim(job.id, job.submission_id, owner, job.n_attempts)
+        return HeldJob(job.id, job.submission_id, owner, job.n_attempts)
 
 
-def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
+def heartbeat(database: Database, held: HeldJob, *, lease_s: float) -> None:
     """Renew the lease."""
     with database.writing() as session:
         kept = session.execute(
@@ -70,7 +70,7 @@ def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
             raise LeaseLostError(f"job {held.job_id}")
 
 
-def finish(session: Session, held: Claim) -> Submission:
+def finish(session: Session, held: HeldJob) -> Submission:
     """End a job, in the transaction that writes its result."""
     job = _held_job(session, held)
     if job is None:
@@ -80,7 +80,7 @@ def finish(session: Session, held: Claim) -> Submission:
     return session.get_one(Submission, job.submission_id)
 
 
-def give_back(database: Database, held: Claim, reason: str, *, most: int) -> None:
+def give_back(database: Database, held: HeldJob, reason: str, *, most: int) -> None:
     """Return a job that failed to the queue; after the last attempt it is an error."""
     with database.writing() as session:
         job = _held_job(session, held)
@@ -94,7 +94,7 @@ def release(database: Database, owner: str, reason: str, *, most: int) -> None:
         running = select(Job).where(Job.state == "running", Job.lease_owner == owner)
         jobs = session.scalars(running).all()
     for job in jobs:
-        held = Claim(job.id, job.submission_id, owner, job.n_attempts)
+        held = HeldJob(job.id, job.submission_id, owner, job.n_attempts)
         give_back(database, held, reason, most=most)
 
 
@@ -166,7 +166,7 @@ def _with_submissions(*conditions: ColumnElement[bool]) -> Select[Job]:
     return select(Job).join(Submission, Job.submission_id == Submission.id).where(*conditions)
 
 
-def _held_job(session: Session, held: Claim) -> Job | None:
+def _held_job(session: Session, held: HeldJob) -> Job | None:
     """Return a job if it is still held, locked after its submission."""
     session.get_one(Submission, held.submission_id, with_for_update=True)
     return session.scalar(
@@ -174,7 +174,7 @@ def _held_job(session: Session, held: Claim) -> Job | None:
     )
 
 
-def _is_held(held: Claim) -> tuple[ColumnElement[bool], ...]:
+def _is_held(held: HeldJob) -> tuple[ColumnElement[bool], ...]:
     return (
         Job.state == "running",
         Job.lease_owner == held.owner,

@@ -27,7 +27,7 @@ from sqlalchemy.orm import Session
 from gnomon.errors import visible
 from gnomon_board import jobs
 from gnomon_board.database import Database, find_row
-from gnomon_board.evidence import damage, mark_damaged, request_of
+from gnomon_board.evidence import damage, mark_damaged, verification_request
 from gnomon_board.hidden import close_unfinished, queue_played
 from gnomon_board.schema import Submission, VerifiedTrial
 from gnomon_board.settings import Settings
@@ -125,7 +125,7 @@ def work_on_one(
     try:
         with database.reading() as session:
             submission = find_row(session, Submission, held.submission_id)
-            request = request_of(submission, settings)
+            request = verification_request(submission, settings)
         answer = run_limited(
             _VERIFIER,
             request,

@@ -50,18 +50,15 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def verified_trials(
-    data: bytes,
-    assignment: Mapping[str, Any],
-    learner: str,
-    *,
-    max_rows: int | None = None,
-    max_bytes: int | None = None,
+    data: bytes, assignment: Mapping[str, Any], learner: str, **limits: Any
 ) -> list[dict[str, Any]]:
-    """Return the scores of each trial of a log, with the hash of its attempts."""
+    """Return the scores of each trial of a log, with the hash of its attempts.
+
+    ``limits`` are those of :func:`gohr.experiments.read_log`.
+    """
     assigned = ExperimentConfig.from_record(assignment, trusted=False)
     trials = []
-    max_trials = len(assigned.rules) * assigned.trials
-    log = read_log(data, max_trials=max_trials, max_rows=max_rows, max_bytes=max_bytes)
+    log = read_log(data, max_trials=len(assigned.rules) * assigned.trials, **limits)
     for verdict in verify_log(log, assigned, learner=learner):
         if not verdict.ok:
             raise _refusal(verdict)

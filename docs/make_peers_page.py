@@ -404,7 +404,7 @@ DrQ are not significantly different, while Arena-Rank's intervals do not overlap
 @FAULTS@
 
 rliable draws from NumPy's global state, whatever `random_state` is given: seed it (`numpy.random.seed`) for reproducible numbers.
-[`gnomon.compat.rliable`](tutorials/from-rliable.md#if-you-would-rather-change-one-line) has its names over Gnomon's estimators, without these
+[`gnomon.compat.rliable`](tutorials/from-rliable.md#change-one-line) has its names over Gnomon's estimators, without these
 three.
 
 ## Where a peer is the better choice
@@ -418,8 +418,8 @@ three.
 * **Arena-Rank**, for votes: it takes millions of them, weighs pairs anew, and takes out what the style of an answer adds. Gnomon reads files of votes
   (`gnomon rank votes.csv --method bradley-terry`) and rates them, without covariates.
 
-Gnomon is young, and its interface may still change; the four have been used in many papers. What it adds is that one table goes through all of
-these questions, and that every answer says what the data do not allow.
+Gnomon is young, and its interface may still change; the four have been used in many papers. It answers all of these questions from one
+table, and states the limits of the data with each answer.
 """
 
 if __name__ == "__main__":

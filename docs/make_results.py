@@ -241,8 +241,8 @@ def cost_text(found: TagEffects) -> str:
                 f"{most.ratio:.2g} ({most.learner})"
             )
     return (
-        f"Among the learners that learn, {'; '.join(said)}. `frugal` only avoids repeating an attempt: what "
-        "is hard for it is a rule that permits few attempts."
+        f"Among the learners that learn, {'; '.join(said)}. `frugal` only avoids repeating an attempt: its "
+        "hard rules are those that permit few attempts."
     )
 
 
@@ -376,7 +376,7 @@ def page(folder: Path) -> str:
         kind_rmse=errors_of(kinds)[0],
         kind_r2=errors_of(kinds)[1],
         n_tables=by_kind["tabular_q"],
-        frequent=" and ".join(f"`{task}` ({share:.0%})" for task, share in frequent),
+        frequent=", ".join(f"`{task}` ({share:.0%})" for task, share in frequent),
         sb3=sb3_text(skill),
     )
 

@@ -76,7 +76,7 @@ TABLES: dict[str, dict[str, str]] = {
         "text": f"the answer; of a guess, what the player thinks that the rule is; {_GUARDED}",
         "series": "of a guess: place of the rule in the list, from 0",
         "episode": "of a guess: the board after which it was made, from 0",
-        "confidence": "of a guess: from 1 (not at all sure) to 5 (quite sure)",
+        "confidence": "of a guess: from 1 (not at all) to 5 (very sure)",
         "at": "time of the answer, UTC",
     },
     "identifiers": {

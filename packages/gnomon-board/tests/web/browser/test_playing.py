@@ -71,7 +71,7 @@ def test_a_move_that_is_refused_puts_the_piece_back(open_game):
     box = page.locator(f'.piece[data-cell="{other["cell"]}"]')
     assert box.evaluate("piece => piece.style.transform") == ""
     assert page.locator("#moves li").count() == 2
-    page.get_by_label("Show what was moved").uncheck()
+    page.get_by_label("Show moved pieces").uncheck()
     assert page.locator(".ghost").count() == 0
     assert not page.locator("#moves").is_visible()
     # A reload finds the game as it was.
@@ -103,7 +103,7 @@ def test_a_game_is_played_to_its_end_with_keys_alone(open_page, invitation):
     tab_to(".piece")
     # The long way: choose a piece, then a bucket.
     keys.press("Enter")
-    page.get_by_text("is chosen. Now a bucket.").wait_for()
+    page.get_by_text("is chosen. Now choose a bucket.").wait_for()
     keys.press("ArrowRight")
     keys.press("Enter")
     wait_for_count(page, 1)
@@ -134,7 +134,7 @@ def test_a_server_that_does_not_answer_is_told(open_game):
     page.route("**/attempts", lambda route: route.fulfill(status=200, body="not json"))
     page.locator("button.piece").first.click()
     page.locator("button.bucket").first.click()
-    page.get_by_text("The server does not answer. Try again.").wait_for()
+    page.get_by_text("The server does not respond. Try again.").wait_for()
     page.unroute("**/attempts")
     page.locator("button.piece").first.click()
     page.locator("button.bucket").first.click()

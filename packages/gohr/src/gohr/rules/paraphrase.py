@@ -256,7 +256,7 @@ def _condition(code: Expression) -> str:
         case Name():
             return f"there is {_value(code)}"
         case Not(operand=operand):
-            return f"it is not so that {_condition(operand)}"
+            return f"it is not true that {_condition(operand)}"
         case Binary(operator=symbol, left=left, right=right) if symbol in _COMPARISONS:
             return f"{_value(left)} {_COMPARISONS[symbol]} {_value(right)}"
         case ListOf(items=items):

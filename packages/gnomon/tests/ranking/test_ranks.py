@@ -47,13 +47,13 @@ def samples(draw, missing=True):
     return rows
 
 
-@given(samples(), st.booleans())
+@given(samples(), st.booleans(), st.sampled_from([None, "runs", "runs_and_tasks"]))
 @settings(max_examples=150, deadline=None)
-def test_rank_separates_a_pair_if_and_only_if_compare_does(rows, higher):
+def test_rank_separates_a_pair_if_and_only_if_compare_does(rows, higher, resampling):
     table = table_of(rows, higher_is_better=higher)
-    ranking = quiet(rank, table)
+    ranking = quiet(rank, table, resampling=resampling)
     place = {name: i for i, name in enumerate(ranking.names)}
-    for one in quiet(compare, table):
+    for one in quiet(compare, table, resampling=resampling):
         i, j = place[one.a], place[one.b]
         assert ranking.separated[i, j] == ranking.separated[j, i] == (one.p_adjusted <= 0.05)
         assert ranking.p_adjusted[i, j] == pytest.approx(one.p_adjusted, nan_ok=True)
@@ -102,6 +102,8 @@ def test_tasks_as_a_sample_are_wider():
     fixed, drawn = rank(table), rank(table, resampling="runs_and_tasks")
     assert fixed.separated[0, 1]
     assert not drawn.separated[0, 1]  # four tasks have no p below 2 / 16
+    with pytest.raises(ScoreDataError, match=r"^resampling of comparisons applies to"):
+        compare(table, metrics="mean", resampling="runs_and_tasks")
 
 
 def simulated(rng, means, n_tasks, n_runs):

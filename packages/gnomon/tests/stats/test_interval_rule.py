@@ -115,13 +115,13 @@ def test_intervals_move_with_the_scores(metric):
         assert other.p_value == pytest.approx(one.p_value)
 
 
-@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 def test_single_tasks_have_one_kind_of_interval():
     for other in ({"resampling": "runs_and_tasks"}, {"method": "percentile"}):
         with pytest.raises(ScoreDataError, match=r"^per_task=True cannot be combined with"):
             estimate(table(rng().normal(size=(3, 2))), per_task=True, **other)
 
 
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 def test_intervals_keep_to_what_a_metric_can_be():
     x = np.array([[1.1, 2.5, 0.9], [1.5, 3.0, 4.0]])
     (one,) = estimate(apart(x[None]), "optimality_gap")

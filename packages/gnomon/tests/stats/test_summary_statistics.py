@@ -52,7 +52,7 @@ def test_a_file_of_summaries_is_estimated_and_what_needs_runs_is_refused(tmp_pat
     assert compare(path, metrics="mean")[0].value == -3.0
     with pytest.raises(ScoreDataError, match="iqm: expected a metric that means and standard"):
         estimate(path, "iqm")
-    with pytest.raises(ScoreDataError, match=r"deviations decide \(mean\)"):
+    with pytest.raises(ScoreDataError, match=r"deviations suffice for \(mean\)"):
         estimate(path, "median", per_task=True)
     with pytest.raises(ScoreDataError, match="paired=True needs runs, and these are summaries"):
         compare(path, paired=True)

@@ -396,7 +396,6 @@ def test_bad_input_is_told_in_a_line_and_nothing_is_written(
             "gnomon estimate small.toml --gamma inf",
             "'--gamma': expected a finite number, found inf",
         ),
-        ("gohr report small.toml --also gif", "unknown also 'gif'; known: pdf, png"),
         ("gnomon estimate small.toml --level 1.5", "expected a number between 0 and 1, found 1.5"),
         (
             "gnomon estimate small.toml --resamples 0",

@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
+from gnomon.errors import UnknownNameError
 from gohr.errors import RunFolderError
 from gohr.experiments import ExperimentConfig, Run, run, trials_of
 from gohr.rules import available_rules
@@ -184,6 +185,8 @@ def test_a_level_is_between_0_and_1(run_folder, tmp_path):
 
 
 def test_figures_as_png_and_pdf_too(lonely_folder, tmp_path):
+    with pytest.raises(UnknownNameError, match=r"^unknown also 'gif'; known: pdf, png$"):
+        report(lonely_folder.path, tmp_path / "a", also=("gif",))
     first = report(lonely_folder.path, tmp_path / "a", also=("png", "pdf"))
     again = report(lonely_folder.path, tmp_path / "b", also=("png", "pdf"))
     kinds = {path.suffix for path in (tmp_path / "a" / "figures").iterdir()}

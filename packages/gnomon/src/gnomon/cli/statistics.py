@@ -89,6 +89,10 @@ def compare(
         bool, typer.Option("--paired", help="Pair the runs that have the same label.")
     ] = False,
     method: Annotated[Method, typer.Option(help="How intervals are computed.")] = "auto",
+    resampling: Annotated[
+        Resampling | None,
+        typer.Option(help="probability_of_improvement: whether the tasks are fixed, or a sample."),
+    ] = None,
     variances: Variances = "moderated",
     by: By = None,
     sequential: Annotated[
@@ -126,6 +130,7 @@ def compare(
             options["metrics"] = wanted
         two = chosen_pair(table, *(two or (None, None)))
         options |= {"per_task": per_task, "by": by, "sequential": sequential}
+        options["resampling"] = resampling
         answer.show(stats.compare(table, *(two or ()), **options))
 
 

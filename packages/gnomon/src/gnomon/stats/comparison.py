@@ -9,11 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted, listed, option
+from gnomon.errors import (
+    ScoreDataError,
+    UnknownNameError,
+    check_word,
+    counted,
+    either,
+    listed,
+    option,
+)
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.normalization import with_left_out
@@ -25,7 +33,7 @@ from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.cautions import name_missing_runs, warn
 from gnomon.stats.difference import IMPROVEMENT, Differences
 from gnomon.stats.estimates import rule_notes
-from gnomon.stats.intervals import NO_INTERVAL, Method, Rule, Variances, checked
+from gnomon.stats.intervals import NO_INTERVAL, Method, Resampling, Rule, Variances, checked
 from gnomon.stats.items import counted_as, refuse_options
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.rank_tests import holm
@@ -170,6 +178,7 @@ def compare(
     paired: bool = False,
     level: float = 0.95,
     method: Method = "auto",
+    resampling: Resampling | None = None,
     variances: Variances = "moderated",
     n_resamples: int = 2000,
     gamma: float | None = None,
@@ -207,6 +216,10 @@ def compare(
     method : str
         ``auto``: ``difference +- t SE``, for means on one task Welch's test; the profile of the
         likelihood for medians of three tasks or more. ``percentile``: from resamples.
+    resampling : str, optional
+        Of P(X > Y), as in :func:`gnomon.ranking.rank`: ``runs``: the tasks are fixed;
+        ``runs_and_tasks``: the tasks are a sample, by default where there is one run per algorithm
+        and task.
     variances : str
         As in :func:`~gnomon.stats.estimate`; those of paired runs are always their own.
     n_resamples : int
@@ -250,6 +263,9 @@ def compare(
     how: dict[str, Any] = {"level": level, "method": method, "n_resamples": n_resamples}
     draws = generator(rng)
     rule = Rule.of(draws, variances=variances, **how)
+    check_word("resampling", resampling or "runs", get_args(Resampling))
+    if resampling is not None:
+        metrics = _sampled(metrics, per_task=per_task, paired=paired, method=method)
     needs_runs = {"paired": paired, "method": method != "auto" and method}
     table, metrics = scores_or_stand_ins(scores, metrics, needs_runs)
     pair = chosen_pair(table, a, b)
@@ -258,6 +274,7 @@ def compare(
     scores = counted_as(table, units, cluster)
     if scores.units == "items":
         unlike = {"method": method != "auto", "variances": variances != "moderated"}
+        unlike["resampling"] = resampling is not None
         refuse_options("items", per_task=per_task, paired=paired, gamma=gamma, **unlike)
         found = _compare_items(scores, pair, metrics, by, sequential, level)
         return replace(found, records=tuple(named_better(one, scores) for one in found))
@@ -268,7 +285,8 @@ def compare(
         refused = _refused(scores, wanted, pair, gamma)
         if refused and metrics is not None and not per_task:
             raise ScoreDataError(refused)
-        differences = Differences(scores, rule, draw_key(draws), pair=pair, paired=paired)
+        sampled: dict[str, Any] = {"paired": paired, "resampling": resampling}
+        differences = Differences(scores, rule, draw_key(draws), pair=pair, **sampled)
         records = [
             named_better(one, scores)
             for metric in metrics_to_compare(wanted, gamma, scores.higher_is_better)
@@ -292,6 +310,18 @@ def compare(
         **how,
     )
     return Comparisons(tuple(records), settings, tuple(notes))
+
+
+def _sampled(metrics: Metrics | None, **given: Any) -> Metrics:
+    """Return the metric that has tests for both kinds of samples; refuse what has none."""
+    wanted = metric_list(metrics or IMPROVEMENT)
+    plain = not (given["per_task"] or given["paired"] or given["method"] != "auto")
+    if plain and wanted == [IMPROVEMENT]:
+        return wanted
+    raise ScoreDataError(
+        f"{either('resampling', '--resampling')} of comparisons applies to {IMPROVEMENT} over all "
+        "tasks, of runs that are no pairs and by the method auto"
+    )
 
 
 def _compare_items(

@@ -38,6 +38,7 @@ from gnomon.stats.intervals import (
     Drawn,
     Interval,
     Noise,
+    Resampling,
     Rule,
     Student,
     standard_error,
@@ -81,8 +82,10 @@ class Differences:
         *,
         pair: tuple[str, str] | None = None,
         paired: bool = False,
+        resampling: Resampling | None = None,
     ) -> None:
         self.scores, self.rule, self.paired = scores, rule, paired
+        self.resampling = resampling
         self.pairs = [pair] if pair else list(combinations(scores.algorithms, 2))
         #: P(X > Y) of all pairs has tests of its own, in which all of them are corrected together.
         self.tests_all_pairs = not paired and rule.method == "auto"
@@ -196,13 +199,15 @@ class Differences:
         most = zip(table.algorithms, table.run_counts.max(axis=1), strict=True)
         single = [name for name, n in most if n == 1]
         if found.resampling == "runs_and_tasks":
-            warn(f"{IMPROVEMENT}: {TASK_SAMPLE}")
+            if self.resampling is None:
+                warn(f"{IMPROVEMENT}: {TASK_SAMPLE}")
         elif single:
             warn(f"{IMPROVEMENT}: interval not estimable from one run per task of {listed(single)}")
         return table.algorithms, found
 
     def _over_pairs(self, table: ScoreTable) -> PairwiseImprovement:
-        return pairwise_improvement(table_samples(table), level=self.rule.level)
+        how: dict[str, Any] = {"level": self.rule.level, "resampling": self.resampling}
+        return pairwise_improvement(table_samples(table), **how)
 
     def _p_without_variance(self, x: Strata, y: Strata, value: float) -> float:
         """Return the p-value of a permutation test where no run varies.

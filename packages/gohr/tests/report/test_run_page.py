@@ -185,7 +185,7 @@ def test_a_level_is_between_0_and_1(run_folder, tmp_path):
 
 
 def test_figures_as_png_and_pdf_too(lonely_folder, tmp_path):
-    with pytest.raises(UnknownNameError, match=r"^unknown also 'gif'; known: pdf, png$"):
+    with pytest.raises(UnknownNameError, match="unknown format of figures 'gif'"):
         report(lonely_folder.path, tmp_path / "a", also=("gif",))
     first = report(lonely_folder.path, tmp_path / "a", also=("png", "pdf"))
     again = report(lonely_folder.path, tmp_path / "b", also=("png", "pdf"))

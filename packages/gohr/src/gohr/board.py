@@ -132,7 +132,7 @@ class BoardSpec:
 
     @property
     def n_codes(self) -> int:
-        """Number of different things that a cell can hold, nothing included."""
+        """Number of codes of a cell, with 0 for an empty one."""
         return 1 + len(self.shape_palette) * len(self.color_palette)
 
     def record(self) -> dict[str, Any]:

@@ -69,15 +69,15 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         How boards are drawn; a mapping gives the fields of a
         :class:`~gohr.board.BoardSpec`.
     reveal : bool
-        Show in ``info`` what the rule permits. That is the answer: for yardsticks and debugging.
-        It is in ``metadata["reveal"]``.
+        Show in ``info`` what the rule permits, for reference players and debugging;
+        ``metadata["reveal"]`` records it.
     render_mode : {'ansi', 'rgb_array'}, optional
         Return value of :meth:`render`.
 
     Raises
     ------
     UnknownNameError, RuleSyntaxError
-        If the rule cannot be had.
+        If the rule does not exist or does not parse.
     RuleError
         If the rule cannot be played, or is too large.
 

@@ -35,7 +35,7 @@ def report(
     each task, performance profiles, learning curves, and what an audit finds; its numbers are those
     of :func:`gnomon.estimate`, :func:`gnomon.compare` and :func:`gnomon.rank`. The page of an
     evaluation shows which model is better and by how much, on which groups of items, and the items
-    that decide it. Style and drawings are inside the page.
+    with the largest differences. Style and drawings are inside the page.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def report(
     title : str, optional
         Heading of the page; the name of the source if not given.
     pair : (str, str), optional
-        Of an evaluation, two models to look at closely; the first two of the ranking, if not given.
+        Of an evaluation, two models to compare in detail; by default the first two of the ranking.
     by : sequence of str
         Of an evaluation, columns whose groups of items are compared; subtasks and clusters, if none
         is named.
@@ -64,7 +64,7 @@ def report(
     seed : int
         Of the resamples. The same source, seed and version give the same bytes.
     also : sequence of {"png", "pdf"}
-        What each figure is to be written as, besides SVG.
+        Further formats of each figure, besides SVG.
 
     Returns
     -------
@@ -76,8 +76,7 @@ def report(
     GnomonError
         There is no such source, or it is damaged; or there is no such model or column.
     OSError
-        The report cannot be written; nothing of it is, then, and nothing was computed if that could
-        be known before.
+        The report cannot be written; no part of it is.
     ValueError
         `level` is not between 0 and 1, or `n_resamples` is below 25.
 

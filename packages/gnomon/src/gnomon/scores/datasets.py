@@ -73,8 +73,8 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
     ``gohr-full``, ``gohr-induction`` and the two ``gohr-core-sb3`` are this project's own
     measurements: learners as algorithms, rules as tasks, with the attribute ``kind`` of the
     learner. Each trial has the scores ``tce`` (the one if none is named), ``errors_to_learn`` and
-    ``skill``, as :mod:`gohr.experiments.scoring` defines them; a skill that does not
-    exist, on a rule under which nobody errs, is a missing run.
+    ``skill``, as :mod:`gohr.experiments.scoring` defines them; an undefined
+    skill, on a rule under which no error is possible, is a missing run.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
     UnknownNameError
         There is no such data set, or no such score in it.
     ScoreDataError
-        It is neither at hand nor to be fetched, or its files are not what they should be.
+        It is not available and cannot be downloaded, or a checksum differs.
 
     Examples
     --------

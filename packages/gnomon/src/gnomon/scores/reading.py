@@ -62,8 +62,8 @@ def read_scores(
     Parameters
     ----------
     source : path, sequence of paths, mapping from algorithm to path, data frame, arrays or records
-        A file, a folder, or a name that :func:`gnomon.scores.load_scores` knows. Of several, the
-        rows are put together; those of a mapping hold one algorithm each, which gets the name.
+        A file, a folder, or a name that :func:`gnomon.scores.load_scores` knows. Several
+        are merged; each source of a mapping contains one algorithm, which gets the name.
         In memory: a data frame of pandas, Polars or PyArrow, a mapping of columns, an array (runs,
         tasks) for each algorithm as rliable has them, or a mapping for each row.
     metric : str, optional
@@ -71,13 +71,13 @@ def read_scores(
     normalize : str, optional
         The scale to put the scores on, as :func:`gnomon.scores.normalize` names it.
     columns : mapping, optional
-        What the columns of a tidy file are called: ``{"algorithm": "Name", "step": "frames"}``. The
-        name ``item`` is that of tasks which are items.
+        The names of columns in a tidy file: ``{"algorithm": "Name", "step": "frames"}``; ``item``
+        is the column of items of an evaluation.
     where : mapping, optional
         Attribute values that a row must have to be read, for example ``{"suite": "atari57"}``.
     run_names : str, optional
-        How names of runs are made, of parts ``{algorithm}``, ``{task}``, ``{run}`` and ``{}`` for
-        what means nothing: ``{task}__{algorithm}__{run}``. For exports of trackers.
+        The pattern of names of runs, of ``{algorithm}``, ``{task}``, ``{run}`` and ``{}`` for a
+        part to ignore: ``{task}__{algorithm}__{run}``. For exports of trackers.
     columns_are : {"algorithms", "tasks", "runs"}, optional
         What the columns of a pivot are, a table with a row for each seed or step.
     higher_is_better : bool, optional
@@ -93,10 +93,10 @@ def read_scores(
     cluster : str, optional
         For items, the attribute that gives the cluster of each, such as a document or a topic.
     rename : mapping, optional
-        What algorithms are to be called that the source calls otherwise: ``{"tiny": "Tiny 1B"}``.
+        New names of algorithms: ``{"tiny": "Tiny 1B"}``.
     within_run : {"mean"}, optional
-        What becomes of several rows of one run, such as evaluation episodes: their mean. Without
-        it, such rows are refused.
+        How to combine several rows of one run, such as evaluation episodes. Without it, such rows
+        are refused.
     at : float or "end", optional
         Of curves, the step whose score is that of the run, or the end of each run by itself.
     window : int, optional
@@ -111,8 +111,8 @@ def read_scores(
     Raises
     ------
     ScoreDataError
-        No reader recognises the source, or several do; it cannot be read as what it looks like, or
-        has nothing that an option could mean. The message names file, line and column.
+        No reader recognises the source, or several do; it cannot be read; or an option does not
+        apply to it. The message names file, line and column.
     UnknownNameError
         There is no such metric, format, normalisation or column.
     TypeError

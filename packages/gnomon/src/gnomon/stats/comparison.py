@@ -205,8 +205,8 @@ def compare(
     by : str, optional
         Of items and two models, a column whose groups are compared separately too.
     sequential : str, optional
-        Of items and two models, ``e``: look after look in the order of the table, by bets that are
-        valid at every look.
+        Of items and two models, ``e``: compare after more and more items in the order of the
+        table, by e-values that are valid at every look.
     per_task : bool
         Whether to compare on each task too. There the median is that of the runs.
     paired : bool

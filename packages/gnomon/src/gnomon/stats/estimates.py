@@ -203,7 +203,7 @@ def estimate(
     ----------
     scores : ScoreTable or SummaryTable
         One score for each run. Or means and standard deviations, or single scores with standard
-        errors, for which runs with these means and deviations stand in.
+        errors, which are replaced by runs with these means and deviations.
     metrics : str, Metric or sequence of them, optional
         Names as in :func:`~gnomon.stats.metric_named`; by default ``mean``, ``median`` (of task
         means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``. Of items

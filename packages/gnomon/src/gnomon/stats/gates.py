@@ -177,8 +177,8 @@ def gate(
     by : str, optional
         A column of `base`, or ``task``: the claims must hold in each of its groups too.
     missing : {"refuse", "wrong", "drop"}
-        What becomes of scores of `base` that are missing, errored, empty or NaN in `new`: an error,
-        the worst score of the scale, or left out.
+        How to treat scores of `base` that are missing, errored, empty or NaN in `new`: raise an
+        error, count them as the worst score, or leave them out.
     worst : float, optional
         The worst score, for ``missing="wrong"``; scores between 0 and 1 need none.
     require : float, optional

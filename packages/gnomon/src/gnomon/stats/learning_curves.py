@@ -77,7 +77,7 @@ class Curves(Results[Curve]):
         return f"{percent(self[0].level)} intervals" if self.records else None
 
     def rows(self) -> Sequence[Row]:
-        """Return as many steps of each curve as a reader takes in."""
+        """Return the first step of each curve, the last and some between."""
         return [record for one in self for record in _some(one.as_records())]
 
 
@@ -102,8 +102,8 @@ def curves(
 ) -> Curves:
     """Return metrics at every step that the runs of an algorithm share.
 
-    A run that ends early is part of the curve as far as it goes; a step is shown while at least
-    half of the runs on each task go on.
+    A run that ends early is part of the curve up to its end; a step is shown while at least half
+    of the runs on each task continue.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ def profile(
     n_resamples: int = 2000,
     rng: np.random.Generator | int | None = None,
 ) -> Profiles:
-    """Return which share of runs, or of tasks, gets past each threshold, for every algorithm.
+    """Return the share of runs, or of tasks, beyond each threshold, for every algorithm.
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ def profile(
         of the one-sided p-value of Welch's test against the best algorithm is below a threshold
         (Recht).
     tau : array_like of float, optional
-        Thresholds. By default those of scores span the range of 99 % of them, evenly, or as
-        logarithms if the middle half of the scores would crowd in a tenth of the axis.
+        Thresholds. By default they are evenly spaced over the range of 99 % of the scores, on a
+        logarithmic scale if the middle half of the scores would crowd in a tenth of the axis.
     higher_is_better : bool
         Direction of a SummaryTable; a ScoreTable knows its own.
     level : float

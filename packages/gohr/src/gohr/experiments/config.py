@@ -484,7 +484,7 @@ def load_experiment(name_or_path: str | Path, **changes: Any) -> ExperimentConfi
     suite = name.partition("@")[0]  # the rest is the seed of its variants
     if name in available_rules() or suite in available_suites() or Path(name).is_file():
         if "learners" not in changes:
-            raise ConfigError(f"{name!r} names no learners: name some, as in --learners frugal")
+            raise ConfigError(f"{name!r} names no learners: name one or more")
         return ExperimentConfig.from_record({"name": name, "rules": [name]} | changes)
     known = (*available_experiments(), *available_suites(), *available_rules())
     raise UnknownNameError("experiment or file", name, known, base="")

@@ -108,8 +108,8 @@ def evidence(
     max_attempts : int, optional
         Show only the first ones; the last board may then be shown in part.
     with_streak : bool
-        With False, a series of at least ten successes at the end is cut but for its first, so that
-        the player does not see that the rule was mastered.
+        If False, only the first of ten or more successes in a row at the end is shown, so that the
+        player does not see that the rule was mastered.
 
     Returns
     -------

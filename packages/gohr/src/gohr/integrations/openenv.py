@@ -118,7 +118,7 @@ def app(rule: str = "color-match", *, horizon: int = HORIZON, sessions: int = 8)
     Raises
     ------
     UnknownNameError, RuleSyntaxError
-        If the rule cannot be had.
+        If the rule does not exist or does not parse.
     """
     HiddenRulesEnv(rule)  # so that an unknown name is reported now
 

@@ -229,7 +229,7 @@ class HiddenRules(Dimensions):
     def permitted(self, state: EnvState) -> jax.Array:
         """Return 1 for the attempts that the rule would accept now, int8 of shape (144,).
 
-        That is the answer: for yardsticks and tests.
+        For reference players and tests.
         """
         return permitted(state)
 

@@ -56,7 +56,7 @@ class Learner(ABC):
     Attributes
     ----------
     reveal : bool
-        Whether it is shown what the rule permits. Such a learner is a yardstick, not a learner.
+        Whether it is shown what the rule permits. Such a player is a reference, not a learner.
     plays_on : bool
         Whether it continues to attempt after a board is cleared, until the horizon; the reward is 0
         there, and such attempts count neither as attempts nor as errors.

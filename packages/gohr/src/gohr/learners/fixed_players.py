@@ -200,7 +200,7 @@ class RulePlayer(Learner):
         return int(actions[int(self._draws.row()[0] * len(actions))])
 
     def observe(self, transition: Transition) -> None:
-        """Learn nothing: there is nothing left to learn."""
+        """Learn nothing."""
 
 
 def chance_of_success(

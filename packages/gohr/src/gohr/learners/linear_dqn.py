@@ -235,8 +235,8 @@ class LinearDQN(LinearLearner):
     the chosen cell, the bucket, and the last accepted attempt
     (:func:`gohr.learners.linear_models.feature_table`). After each attempt the learner
     draws a batch from its replay buffer and takes one step of plain gradient descent on the mean of
-    ``(y - Q(s, a; theta))**2``, with ``y = r + gamma max Q(s', a'; theta_target)``. It attempts
-    what it values most, or with probability epsilon anything.
+    ``(y - Q(s, a; theta))**2``, with ``y = r + gamma max Q(s', a'; theta_target)``. It makes
+    the attempt of highest value or, with probability epsilon, a random one.
 
     The paper gives the features, the buffer, the batch and epsilon. Every other parameter here is a
     choice that it leaves open; they change the numbers of errors, and even which of the four sample
@@ -263,8 +263,8 @@ class LinearDQN(LinearLearner):
         updates in 200 episodes.
     actions : {"all", "occupied"}
         Whether an attempt may choose an empty cell. The paper's set of actions is all cells by all
-        buckets, hence "all", and much of what is learned is then that empty cells are no good. With
-        "occupied", a cleared board still offers everything.
+        buckets, hence "all"; much of the learning is then to avoid empty cells. With "occupied", a
+        cleared board still offers all attempts.
     plays_on : bool
         Whether play goes on, with reward 0, after a board is cleared, until the horizon. Algorithm
         1 runs every episode to the horizon, but its "terminal" states only make sense if an episode
@@ -285,8 +285,8 @@ class LinearDQN(LinearLearner):
         accepted or not; counted anew in each episode, epsilon would hardly leave its start, and no
         curve of errors would flatten: hence "trial".
     horizon_is_terminal : bool
-        Whether an attempt that the horizon cut off counts as terminal, so that nothing is hoped for
-        after it. The learner is not shown how many attempts are left, so False; it matters with
+        Whether an attempt that the horizon cut off counts as terminal, so that the value after it
+        is 0. The learner is not shown how many attempts are left, so False; it matters with
         `plays_on`, where no other attempt is terminal.
     buffer_size, batch_size : int
         1,000 and 128 in the paper. A buffer that is full forgets its oldest attempt.

@@ -172,10 +172,10 @@ class Reinforce(LinearLearner):
     learning_rate : float
         Step size, above 0.
     gamma : float
-        Discount of later rewards, 0 to 1. With 0 an attempt is blamed for its own failure only,
-        which is nearly all that can be laid at its door: few rules punish an accepted attempt
-        later. With 1 it answers for all failures that follow on the board, which needs a step size
-        of about 0.001, and learns an order of magnitude slower.
+        Discount of later rewards, 0 to 1. With 0 an attempt is credited with its own reward only,
+        which nearly suffices, since few rules punish an accepted attempt later. With 1 it is
+        credited with all later rewards on the board, which needs a step size of about 0.001, and
+        learns an order of magnitude slower.
     actions : {"all", "occupied"}
         Whether an attempt may choose an empty cell.
     baseline : {"mean", "none"}

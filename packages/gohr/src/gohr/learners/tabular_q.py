@@ -84,10 +84,10 @@ class TabularQ(CompiledLearner):
     An attempt belongs to a class: shape, colour and bucket of the last accepted attempt of the
     episode (or none yet); shape and colour of the piece (or an empty cell); and the bucket. For
     four shapes and four colours there are 4,420 classes. After each attempt the value of its class
-    moves towards what it turned out to be worth,
+    moves towards the observed return,
     ``Q(s, a) += learning_rate (r + gamma max Q(s', a') - Q(s, a))``, with no term for what follows
-    the end of an episode. The classes share nothing: what is learned of a red star after a blue
-    square says nothing of a red star after a blue circle. So this is what
+    the end of an episode. The classes share nothing: learning about a red star after a blue
+    square does not transfer to a red star after a blue circle. So this is what
     :class:`gohr.learners.linear_dqn.LinearDQN` would be without generalisation and replay. Where
     a piece lies is not in the class, and rules about cells are beyond this learner.
 
@@ -101,8 +101,8 @@ class TabularQ(CompiledLearner):
         Step size, above 0 and at most 1. Most rules here are deterministic, so that one failure
         suffices and 1 would do; 0.5 allows for a rule that depends on more than the class.
     gamma : float
-        Discount of the next value, 0 to 1. With 0 only the attempt itself counts, and that is
-        nearly all that there is to know, since few rules punish an accepted attempt later.
+        Discount of the next value, 0 to 1. With 0 only the attempt itself counts, which nearly
+        suffices, since few rules punish an accepted attempt later.
     actions : {"all", "occupied"}
         Whether an attempt may choose an empty cell.
     tie_break : {"random", "first"}
@@ -115,7 +115,7 @@ class TabularQ(CompiledLearner):
     epsilon_start, epsilon_end, epsilon_decay : float
         An attempt is made at random with probability
         ``end + (start - end) exp(-n_attempts / decay)``, the decay above 0. A learner that fails
-        tries something else anyhow, hence never.
+        tries another attempt in any case, hence never.
 
     Raises
     ------

@@ -76,9 +76,9 @@ class PointsPlan(Part):
 
 
 class SeriesTerms(Part):
-    """How a series is played and paid, regardless of the rule.
+    """Boards, feedback and points of a series, regardless of the rule.
 
-    ``given`` boards are dealt over and over, as listed. ``fixed`` feedback marks pieces that cannot
+    ``given`` boards are dealt repeatedly, as listed. ``fixed`` feedback marks pieces that cannot
     be moved, and refuses attempts at them. With the ``memory_aid`` players see the pieces that they
     moved, and their attempts. ``mastery`` is the number of successes in a row that ends the series.
     """

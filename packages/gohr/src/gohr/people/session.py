@@ -335,7 +335,7 @@ class PlaySession:
     def points_by_board(self) -> list[int]:
         """Return the points of each board that was shown; 0 for one that is not over.
 
-        A stalemate earns what a cleared board does, and no other end is paid.
+        A stalemate earns what a cleared board does; a board cut off or given up earns none.
         """
         plan = self.game.terms.points
         if plan is None:

@@ -55,7 +55,7 @@ def texts(tree):
 
 
 def test_messages_of_the_library_name_no_option_of_the_command_line():
-    verbs = "read|estimate|compare|rank|profile|curves|plan|audit|distill|predict|report"
+    verbs = "read|estimate|compare|rank|profile|curves|plan|audit|gate|distill|predict|report"
     told = re.compile(rf"(^|\s)--[a-z]|\bgnomon ({verbs})\b")
     source = Path(gnomon.__file__).parent
     found = [

@@ -97,7 +97,7 @@ def test_what_can_be_read_both_ways_is_refused_with_both_readings(command, logs)
         ("report base.json new.json --markdown --out x.html", "expected a name that ends in .md"),
         ("report base.json new.json --by topik", "unknown column 'topik'"),
         ("gate base.json --regression", "expected NEW and BASE, found base.json"),
-        ("gate new.json base.json", "expected a claim to decide; found none of --non-inferior"),
+        ("gate new.json base.json", "expected a claim to decide, such as --non-inferior"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_status_2(command, arguments, told):

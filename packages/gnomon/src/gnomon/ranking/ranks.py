@@ -17,14 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, check_level, check_word, counted, listed
+from gnomon.errors import ScoreDataError, check_level, check_word, counted, listed, note
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.checks import own_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
-from gnomon.stats.cautions import warn
 from gnomon.stats.intervals import Resampling
 from gnomon.stats.item_results import compare_items
 from gnomon.stats.items import Items, counted_as
@@ -263,7 +262,7 @@ def rank(
     check_word("method", method, known)
     with recorded() as warned:
         if by == "task" and (unlike := own_scales(scores)) is not None:
-            warn(unlike)
+            note(unlike)
         field = Field.of(scores, by)
         found = pairwise_improvement(field.samples, level=level, resampling=resampling)
         _warn_of_degenerate(field, found)
@@ -298,7 +297,7 @@ def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
     apart = np.argwhere(np.triu(found.n_shared == 0, 1))
     if len(apart):
         i, j = apart[0]
-        warn(
+        note(
             f"not comparable: {field.names[i]} and {field.names[j]} share no {ground}"
             + (f" ({counted(len(apart), 'such pair')})" if len(apart) > 1 else "")
         )
@@ -306,14 +305,14 @@ def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
     if all(np.unique(x).size < 2 for x in on_each):
         never = all(np.isinf(x).all() for x in on_each)
         why = "every run is censored" if never else f"all scores on a {ground} are equal"
-        warn(f"no differences: {why}")
+        note(f"no differences: {why}")
         return
     single = [n for n, size in zip(field.names, field.sizes.T, strict=True) if size.max() == 1]
     if found.resampling == "runs_and_tasks":
         if len(single) == len(field.names):
-            warn(f"one run per algorithm and task, so the {ground}s are treated as a sample")
+            note(f"one run per algorithm and task, so the {ground}s are treated as a sample")
     elif single:
-        warn(
+        note(
             f"{listed(single, 6)}: single runs cannot be compared with the several runs of other "
             f"{field.by}s"
         )

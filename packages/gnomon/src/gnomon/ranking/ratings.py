@@ -11,12 +11,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, note
 from gnomon.ranking.kemeny import kemeny_order
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.all_pairs import Samples, table_samples
-from gnomon.stats.cautions import name_missing_runs, name_missing_tasks, warn
+from gnomon.stats.cautions import warn_of_missing_runs, warn_of_missing_tasks
 from gnomon.stats.improvement import wins_on_task
 
 By = Literal["algorithm", "task"]
@@ -40,8 +40,8 @@ class Field:
         table = scores
         if by == "algorithm":
             table = with_left_out(scores)
-            name_missing_tasks(table)
-        name_missing_runs(table)
+            warn_of_missing_tasks(table)
+        warn_of_missing_runs(table)
         counts = table.run_counts if by == "algorithm" else table.run_counts.T
         names = table.algorithms if by == "algorithm" else table.tasks
         grounds = table.tasks if by == "algorithm" else table.algorithms
@@ -51,7 +51,7 @@ class Field:
             raise ScoreDataError(f"expected at least two {by}s with scores to rank, found {found}")
         if len(kept) < len(names):
             left_out = [name for name in names if name not in kept]
-            warn(f"left out, since they have no score: {', '.join(left_out)}")
+            note(f"left out, since they have no score: {', '.join(left_out)}")
         if int((counts > 0).sum(axis=0).max(initial=0)) < 2:
             raise ScoreDataError(
                 f"expected two {by}s with scores on the same {ground_of(by)}, found none"

@@ -33,34 +33,29 @@ def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> 
         raise ScoreDataError(f"expected tasks that all algorithms have; {shown} share none")
     own = {name: {*table.tasks_of(name)} for name in names}
     if left_out := tasks_left_out(table.tasks, tasks, own):
-        warn(left_out)
+        note(left_out)
     return tasks
 
 
-def name_missing_tasks(table: ScoreTable) -> None:
+def warn_of_missing_tasks(table: ScoreTable) -> None:
     """Warn of algorithms without a score on some task, where pairs are compared on their own."""
     for name in table.algorithms:
         own = {*table.tasks_of(name)}
         lacking = [task for task in table.tasks if task not in own]
         if own and lacking:
-            warn(
+            note(
                 f"{name}: no score on {len(lacking)} of {len(table.tasks)} tasks "
                 f"({listed(lacking)}); each pair is compared on the tasks that both have"
             )
 
 
-def name_missing_runs(table: ScoreTable) -> None:
+def warn_of_missing_runs(table: ScoreTable) -> None:
     """Warn of runs without a score."""
     if missing := int(np.isnan(table.effective_scores).sum()):
-        warn(f"{missing} of {len(table)} runs have no score and are left out")
+        note(f"{missing} of {len(table)} runs have no score and are left out")
 
 
-def warn(message: str) -> None:
-    """Warn where the caller of the public function sees it."""
-    note(message)
-
-
-def name_uneven_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:
+def warn_of_uneven_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:
     """Warn about tasks that have fewer runs than others; the variance of one run is unknown."""
     most = int(strata.counts.max())
     if int(strata.counts.min()) == most:
@@ -69,41 +64,41 @@ def name_uneven_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> No
     alone = [task for task, n in counts if n == 1]
     fewer = [f"{task}: {n} of {most}" for task, n in counts if 1 < n < most]
     if alone:
-        warn(
+        note(
             f"{algorithm}: {len(alone)} of {len(tasks)} tasks have a single run ({listed(alone)}), "
             "whose variance is not known; intervals may be too short"
         )
     if fewer:
-        warn(
+        note(
             f"{algorithm}: {len(fewer)} of {len(tasks)} tasks have scores of fewer runs than "
             f"others ({listed(fewer)}); all tasks have the same weight"
         )
 
 
-def name_large_share(
+def warn_of_large_share(
     strata: Strata, variances: FloatArray, tasks: Sequence[str], algorithm: str
 ) -> None:
     """Warn if one task has most of the variance: what it did not show, no interval can know."""
     shares = variances / strata.counts
     total, largest = shares.sum(), int(np.argmax(shares))
     if len(tasks) > 2 and shares[largest] > LARGE_SHARE * total:
-        warn(
+        note(
             f"{algorithm}: {100 * shares[largest] / total:.0f} % of the variance comes from one "
             f"task, {tasks[largest]}; intervals may be too short"
         )
 
 
-def name_dependent_runs(strata: Strata, effect: SharedEffect | None, algorithm: str) -> None:
+def warn_of_dependent_runs(strata: Strata, effect: SharedEffect | None, algorithm: str) -> None:
     """Warn where runs clearly share an effect over tasks, or labels do not identify runs."""
     if strata.sorted_runs:
-        warn(
+        note(
             f"{algorithm}: the runs of every task are in order of their scores, so their labels "
             "do not identify runs"
         )
     if effect is None or effect.p_table >= SHARED_FOUND:
         return
     if effect.p_value < CLEARLY_SHARED:
-        warn(
+        note(
             f"{algorithm}: runs with the same label vary together over tasks "
             f"(p = {effect.p_value:.2g}); intervals allow for it where that makes them wider"
         )
@@ -113,7 +108,7 @@ def check_target(gamma: float, strata: Strata, algorithm: str) -> None:
     """Warn about a target outside the scores, where it decides nothing."""
     low, high = float(strata.values.min()), float(strata.values.max())
     if not low <= gamma <= high:
-        warn(
+        note(
             f"optimality_gap of {algorithm}: the target {gamma:g} lies outside the scores, "
             f"{low:g} to {high:g}: every score misses it, or none"
         )
@@ -131,7 +126,7 @@ def check_tasks(tasks: Sequence[str], metrics: Sequence[Metric]) -> None:
         )
     for metric in metrics:
         if metric.each is not None and metric.bounds == (-math.inf, math.inf):
-            warn(
+            note(
                 f"{metric.name} with tasks as the sample: intervals may be too short, since a rare "
                 "task with far higher scores may be missing from the sample; take the median or "
                 "the iqm unless scores are bounded"

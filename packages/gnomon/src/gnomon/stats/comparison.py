@@ -20,6 +20,7 @@ from gnomon.errors import (
     counted,
     either,
     listed,
+    note,
     option,
 )
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
@@ -30,7 +31,7 @@ from gnomon.scores.reading import Scores
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.all_pairs import SIGN_FLIPS
 from gnomon.stats.bootstrap import draw_key
-from gnomon.stats.cautions import name_missing_runs, warn
+from gnomon.stats.cautions import warn_of_missing_runs
 from gnomon.stats.difference import IMPROVEMENT, Differences
 from gnomon.stats.estimates import rule_notes
 from gnomon.stats.intervals import NO_INTERVAL, Method, Resampling, Rule, Variances, checked
@@ -281,7 +282,7 @@ def compare(
     refuse_options("tasks", by=by, sequential=sequential)
     wanted = metric_list(metrics or (FOR_PAIRS if pair else IMPROVEMENT))
     with recorded() as notes:
-        name_missing_runs(scores)
+        warn_of_missing_runs(scores)
         refused = _refused(scores, wanted, pair, gamma)
         if refused and metrics is not None and not per_task:
             raise ScoreDataError(refused)
@@ -295,7 +296,7 @@ def compare(
             if not refused or one.task is not None or one.metric not in METRICS
         ]
         if refused:
-            warn(f"not reported: {refused}")
+            note(f"not reported: {refused}")
     settings = made_by(
         rng,
         scale=scores.scale,
@@ -423,7 +424,7 @@ def _compared(differences: Differences, metric: Metric, per_task: bool) -> list[
     """Return the comparisons of one metric: each pair, followed by its tasks."""
     pairs = differences.pairs
     if metric.name == "median" and len(pairs) > 1:
-        warn(
+        note(
             "median: the error rate over several pairs is not controlled for medians; "
             "take iqm for tests"
         )
@@ -431,7 +432,7 @@ def _compared(differences: Differences, metric: Metric, per_task: bool) -> list[
     whole = [_record(differences, *names, metric, None, faults) for names in pairs]
     if metric.name != IMPROVEMENT or not differences.tests_all_pairs:
         whole = corrected(whole)
-    _name_coarse(differences.rule, metric, whole)
+    _warn_of_coarse(differences.rule, metric, whole)
     _warn_of_faults(metric, faults)
     if not per_task:
         return whole
@@ -452,7 +453,7 @@ def _compared(differences: Differences, metric: Metric, per_task: bool) -> list[
 
 def _warn_of_faults(metric: Metric, faults: Mapping[str, Sequence[str]]) -> None:
     for fault, pairs in faults.items():
-        warn(f"{metric.name} of {listed(pairs)}: {fault}")
+        note(f"{metric.name} of {listed(pairs)}: {fault}")
 
 
 def _record(
@@ -487,7 +488,7 @@ def _why_single(differences: Differences, a: str, b: str, task: str | None) -> s
     return f"interval not estimable from one run per task{of}"
 
 
-def _name_coarse(rule: Rule, metric: Metric, found: Sequence[Comparison]) -> None:
+def _warn_of_coarse(rule: Rule, metric: Metric, found: Sequence[Comparison]) -> None:
     """Warn if resamples are too few for any pair to be separated after correction."""
     tested = [one for one in found if not math.isnan(one.p_value)]
     if rule.method != "percentile" or not tested:
@@ -495,7 +496,7 @@ def _name_coarse(rule: Rule, metric: Metric, found: Sequence[Comparison]) -> Non
     least, alpha = 2.0 / (rule.n_resamples + 1), 1.0 - rule.level
     if len(tested) * least > alpha:
         needed = math.ceil(2.0 * len(tested) / alpha)
-        warn(
+        note(
             f"{metric.name}: {rule.n_resamples:,} resamples give no p-value below "
             f"{least:.2g}, which corrected over {len(tested)} pairs is above {alpha:.2g}: no "
             f"pair can be separated; take {needed:,} resamples or more"

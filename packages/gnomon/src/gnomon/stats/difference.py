@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, listed
+from gnomon.errors import ScoreDataError, listed, note
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.all_pairs import (
@@ -26,11 +26,10 @@ from gnomon.stats.all_pairs import (
     table_samples,
 )
 from gnomon.stats.cautions import (
-    name_dependent_runs,
-    name_missing_tasks,
-    name_uneven_runs,
     shared_tasks,
-    warn,
+    warn_of_dependent_runs,
+    warn_of_missing_tasks,
+    warn_of_uneven_runs,
 )
 from gnomon.stats.estimates import drawn_of, on_tasks, shared_effect, spread_of
 from gnomon.stats.improvement import placements, resampled_improvement
@@ -117,7 +116,7 @@ class Differences:
             x, y = self._runs(a, tasks), self._runs(b, tasks)
             of_x, of_y = (float(self._value(name, tasks, metric)) for name in (a, b))
         if task is None:
-            self._name_doubts(((a, x), (b, y)), tasks)
+            self._warn_of_doubts(((a, x), (b, y)), tasks)
         value, size = of_x - of_y, max(abs(of_x), abs(of_y))
         if min(x.counts.max(), y.counts.max()) == 1 or not math.isfinite(value):
             return Difference(value, size=size)
@@ -187,22 +186,22 @@ class Differences:
             table = table.select(tasks=[task])
             return table.algorithms, self._over_pairs(table)
         if (table.run_counts == 0).any():
-            name_missing_tasks(table)
+            warn_of_missing_tasks(table)
             for two in self.pairs:
                 if not table.shared_tasks(two):
                     shared_tasks(table, two)
         scores = self.scores.select(algorithms=table.algorithms)
         for name in scores.algorithms:
             if tasks := scores.tasks_of(name):
-                name_uneven_runs(Strata.from_table(scores, name), tasks, name)
+                warn_of_uneven_runs(Strata.from_table(scores, name), tasks, name)
         found = self._over_pairs(table)
         most = zip(table.algorithms, table.run_counts.max(axis=1), strict=True)
         single = [name for name, n in most if n == 1]
         if found.resampling == "runs_and_tasks":
             if self.resampling is None:
-                warn(f"{IMPROVEMENT}: {TASK_SAMPLE}")
+                note(f"{IMPROVEMENT}: {TASK_SAMPLE}")
         elif single:
-            warn(f"{IMPROVEMENT}: interval not estimable from one run per task of {listed(single)}")
+            note(f"{IMPROVEMENT}: interval not estimable from one run per task of {listed(single)}")
         return table.algorithms, found
 
     def _over_pairs(self, table: ScoreTable) -> PairwiseImprovement:
@@ -219,17 +218,17 @@ class Differences:
         n_x, n_y = int(x.counts.min()), int(y.counts.min())
         return 2.0 ** (1 - n_x) if self.paired else min(1.0, 2.0 / math.comb(n_x + n_y, n_x))
 
-    def _name_doubts(self, both: Sequence[tuple[str, Strata]], tasks: tuple[str, ...]) -> None:
+    def _warn_of_doubts(self, both: Sequence[tuple[str, Strata]], tasks: tuple[str, ...]) -> None:
         """Warn once about each algorithm's runs on these tasks."""
         for name, strata in both:
             key = name, tasks
             if key in self._doubted:
                 continue
             self._doubted.add(key)
-            name_uneven_runs(strata, tasks, name)
+            warn_of_uneven_runs(strata, tasks, name)
             if self.rule.method == "auto":
                 noise = self._noise(name, tasks)
-                name_dependent_runs(strata, noise.effect, name)
+                warn_of_dependent_runs(strata, noise.effect, name)
                 if not self.paired:  # whose differences have a noise of their own
                     self.shared |= shared_effect(name, noise, strata)
 
@@ -290,5 +289,5 @@ def _pairs(table: ScoreTable, a: str, b: str, tasks: Sequence[str]) -> tuple[Str
         parts[0].append(np.array([of_a[label] for label in common]))
         parts[1].append(np.array([of_b[label] for label in common]))
     if left_out:
-        warn(f"{a} and {b}: {left_out} runs left out that have no partner")
+        note(f"{a} and {b}: {left_out} runs left out that have no partner")
     return Strata.from_runs(parts[0]), Strata.from_runs(parts[1])

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, check_word, listed, option
+from gnomon.errors import ScoreDataError, check_word, listed, note, option
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.readers.summaries import SummaryTable
@@ -20,12 +20,11 @@ from gnomon.stats.cautions import (
     SHARED_FOUND,
     check_target,
     check_tasks,
-    name_dependent_runs,
-    name_large_share,
-    name_missing_runs,
-    name_uneven_runs,
     shared_tasks,
-    warn,
+    warn_of_dependent_runs,
+    warn_of_large_share,
+    warn_of_missing_runs,
+    warn_of_uneven_runs,
 )
 from gnomon.stats.intervals import (
     NO_INTERVAL,
@@ -287,7 +286,7 @@ def estimate(
     if per_task and (given := {name: x for name, x in needs_runs.items() if x}):
         raise ScoreDataError(f"{option(per_task=True)} cannot be combined with {option(**given)}")
     with recorded() as notes:
-        name_missing_runs(scores)
+        warn_of_missing_runs(scores)
         noise = table_noise(scores, variances)
         asked = _Asked(rule, resampling == "runs_and_tasks", gamma, noise)
         if per_task:
@@ -340,11 +339,11 @@ def _of_table(
     for i, (name, strata) in enumerate(zip(scores.algorithms, samples, strict=True)):
         if asked.gamma is not None and any(metric.name == "optimality_gap" for metric in metrics):
             check_target(asked.gamma, strata, name)
-        name_uneven_runs(strata, tasks, name)
+        warn_of_uneven_runs(strata, tasks, name)
         noise = asked.noise(name, tasks)
         if drawn is None and strata.counts.max() > 1:
-            name_large_share(strata, noise.variances, tasks, name)
-            name_dependent_runs(strata, noise.effect, name)
+            warn_of_large_share(strata, noise.variances, tasks, name)
+            warn_of_dependent_runs(strata, noise.effect, name)
             asked.shared.update(shared_effect(name, noise, strata))
         for j, metric in enumerate(metrics):
             if metric.value is median and len(tasks) == 1 and not draw_tasks:
@@ -387,7 +386,7 @@ def _warn_of_faults(faults: Mapping[tuple[str, str], list[str]]) -> None:
     for (fault, metric), names in faults.items():
         metrics.setdefault((fault, listed(names)), []).append(metric)
     for (fault, named), wanted in metrics.items():
-        warn(f"{', '.join(wanted)} of {named}: {fault}")
+        note(f"{', '.join(wanted)} of {named}: {fault}")
 
 
 def on_tasks(metric: Metric, n_tasks: int) -> Metric:
@@ -447,6 +446,6 @@ def _median_of_runs(algorithm: str, task: str, runs: FloatArray, rule: Rule) -> 
         why = "there are no runs" if runs.size == 0 else "half of the runs are infinite (censored)"
         fault = f"not estimable, {why}"
     if fault is not None:
-        warn(f"median of {algorithm} on {task}: {fault}")
+        note(f"median of {algorithm} on {task}: {fault}")
     ends = interval.low, interval.high, rule.level, interval.method
     return Estimate(algorithm, "median", task, value, *ends, runs.size, 1)

@@ -21,7 +21,9 @@ from gnomon.errors import (
     check_word,
     counted,
     either,
+    joined,
     listed,
+    note,
     option,
 )
 from gnomon.results import FieldRecord, Results, made_by, noted, recorded
@@ -29,12 +31,11 @@ from gnomon.scores.columns import IntArray, Rows, Texts, looked_up
 from gnomon.scores.items import check_inputs, clusters_of_items
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable, Units
-from gnomon.stats.cautions import warn
 from gnomon.stats.comparison import FOR_PAIRS, Comparison, compare
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.item_results import POWER
-from gnomon.stats.items import Differences, Items, counted_as, item_metrics
+from gnomon.stats.items import ItemDifferences, Items, counted_as, item_metrics
 from gnomon.stats.metrics import metric_named
 from gnomon.stats.rank_tests import holm
 from gnomon.stats.samples import Strata
@@ -229,8 +230,10 @@ def gate(
     claims = [f"{NON_INFERIOR} {non_inferior}"] if non_inferior is not None else []
     claims += [name for name, on in ((REGRESSION, regression), (SUPERIOR, superior)) if on]
     if not claims:
-        named = "non_inferior, regression or superior", "--non-inferior, --regression or --superior"
-        raise ScoreDataError(f"expected a claim to decide; found none of {either(*named)}")
+        known = option(non_inferior=0.02), option(regression=True), option(superior=True)
+        raise ScoreDataError(
+            f"expected a claim to decide, such as {joined(known, 'or')}; found none"
+        )
     if require is not None and not 0.0 < require <= 1.0:
         raise ScoreDataError(f"require: expected a share above 0, at most 1, found {require:g}")
     if worst is not None and missing != "wrong":
@@ -260,7 +263,7 @@ def gate(
                 parts.append(_Group.of(name, part, metric, levels, paired))
         small = [str(part.name) for part in parts if len(part.table.tasks) < least]
         if small:
-            warn(f"too few items to show an effect in {listed(small)}")
+            note(f"too few items to show an effect in {listed(small)}")
         made = [(claim, group) for group in parts for claim in claims]
         p_values = holm([group.p_value(claim, *margin) for claim, group in made]).tolist()
         found = [
@@ -404,9 +407,9 @@ def _put_together(
         filled = filled.with_columns({"algorithm": Texts.repeated(NEW, added.size)})
         ours = Rows.joined([ours, filled])
     if lacking:
-        warn(f"{what}: {'counted as the worst score' if missing == 'wrong' else 'left out'}")
+        note(f"{what}: {'counted as the worst score' if missing == 'wrong' else 'left out'}")
     if unlike := len(place) - n_known + len(others):
-        warn(f"{counted(unlike, one)} without a score in BASE left out")
+        note(f"{counted(unlike, one)} without a score in BASE left out")
     rows = Rows.joined([ours, theirs])
     rows = rows.take(~np.isnan(rows["score"]))
     whole = replace(base, rows=rows, provenance=(*base.provenance, *new.provenance))
@@ -473,7 +476,7 @@ class _Group:
     metric: str
     paired: bool
     compared: Comparison
-    items: Differences | None
+    items: ItemDifferences | None
     base: float
     effect: float
 

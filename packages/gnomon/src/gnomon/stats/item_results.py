@@ -9,10 +9,9 @@ from itertools import combinations
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted
+from gnomon.errors import ScoreDataError, counted, note
 from gnomon.results import Row, recorded
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.cautions import warn
 from gnomon.stats.comparison import Comparison, Comparisons, corrected
 from gnomon.stats.estimates import Estimate, Estimates
 from gnomon.stats.items import Items, Mask, item_metrics, item_settings
@@ -94,11 +93,11 @@ def _estimate(
     mean, where = items.mean(model, among), f"{items.metric} of {model}"
     low, high = mean.interval(level)
     if mean.n == 0:
-        warn(f"{where}: not estimable, it has no item with a score")
+        note(f"{where}: not estimable, it has no item with a score")
     elif task is None and mean.scale == "binary" and mean.value in (0.0, 1.0):
-        warn(f"{where}: all {counted(mean.n, 'item')} are {'right' if mean.value else 'wrong'}")
+        note(f"{where}: all {counted(mean.n, 'item')} are {'right' if mean.value else 'wrong'}")
     elif task is None and math.isnan(low) and not math.isnan(mean.variance):
-        warn(f"{where}: interval not estimable, the scores do not vary")
+        note(f"{where}: interval not estimable, the scores do not vary")
     shares = (math.nan,) * 3
     if mean.n > 1:
         shares = items.components([model], among).shares
@@ -218,10 +217,10 @@ def _warn_of_few(items: Items, models: Sequence[str], found: Sequence[Comparison
     for one in found:
         names = f"{one.a} and {one.b}"
         if one.n_items == 0:
-            warn(f"{names} share no item with a score: not estimable")
+            note(f"{names} share no item with a score: not estimable")
         elif math.isnan(one.low) and not math.isnan(one.p_value):
             n = counted(one.n_clusters or one.n_items or 0, "cluster" if one.n_clusters else "item")
-            warn(
+            note(
                 f"{items.metric} of {names}: interval not estimable, the differences of {n} do not "
                 "vary"
             )
@@ -281,5 +280,5 @@ def _by_groups(items: Items, whole: Comparison, by: str, level: float) -> list[C
         found.append(replace(one, contribution=own, share=share))
     alone = [str(one.task) for one in found if math.isnan(one.low)]
     if alone:
-        warn(f"by {by}: interval not estimable for {', '.join(alone)}")
+        note(f"by {by}: interval not estimable for {', '.join(alone)}")
     return corrected(found)

@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, UnknownNameError, counted, either, listed
+from gnomon.errors import ScoreDataError, UnknownNameError, counted, either, listed, note
 from gnomon.results import made_by
 from gnomon.scores.checks import without_score
 from gnomon.scores.columns import IntArray
 from gnomon.scores.items import clusters_of_items
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.cautions import warn
 from gnomon.stats.clusters import Clusters, VarianceComponents, variance_components
 from gnomon.stats.distributions import student_quantile
 from gnomon.stats.metrics import Metric, Metrics, metric_list
@@ -159,7 +158,7 @@ class ItemMean:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Differences:
+class ItemDifferences:
     """Paired differences of models, one per entry of arrays of shape (pairs,).
 
     Both models have `n` items, in `units` clusters (or items). `only_a` and `only_b` items are
@@ -305,7 +304,7 @@ def _quantiles(level: float, df: FloatArray) -> FloatArray:
 
 def paired_differences(
     y: FloatArray, pairs: IntArray, scales: npt.NDArray[np.str_], clusters: Clusters | None
-) -> Differences:
+) -> ItemDifferences:
     """Return differences of models without gaps: products of matrices over items or clusters.
 
     `y` has shape (models, items), `pairs` two rows of it per pair.
@@ -336,7 +335,7 @@ def paired_differences(
         found = ItemMean.of(y[a[i]] - y[b[i]], "free", clusters).variance
         variance[i] = 0.0 if found <= (1e-12 * largest) ** 2 else found
     df = math.nan if units < 2 else n - 1.0 if clusters is None else clusters.df
-    return Differences(
+    return ItemDifferences(
         n=np.full(n_pairs, float(n)),
         units=np.full(n_pairs, float(units)),
         value=mean[a] - mean[b],
@@ -404,7 +403,7 @@ class Items:
         few = np.flatnonzero((n > 0) & (n < self.k))
         if few.size:
             named = listed([self.names[i] for i in few])
-            warn(
+            note(
                 f"{where}: {counted(few.size, 'item')} with fewer than {self.k} epochs left out "
                 f"({named})"
             )
@@ -472,7 +471,7 @@ class Items:
 
     def differences(
         self, pairs: Sequence[tuple[str, str]], among: Mask | None = None
-    ) -> Differences:
+    ) -> ItemDifferences:
         """Return the differences of pairs of models on the items that both have (among some)."""
         place = {name: row for row, name in enumerate(self.models)}
         rows = sorted({place[name] for pair in pairs for name in pair})
@@ -480,8 +479,11 @@ class Items:
         there = np.asarray(known.all(axis=0))
         if len(pairs) > 1 and known.sum() > there.sum() * len(rows):  # items differ by pair
             parts = [self.differences([pair], among) for pair in pairs]
-            return Differences(
-                *(np.concatenate([getattr(x, f.name) for x in parts]) for f in fields(Differences))
+            return ItemDifferences(
+                *(
+                    np.concatenate([getattr(x, f.name) for x in parts])
+                    for f in fields(ItemDifferences)
+                )
             )
         y = self.values if len(rows) == len(self.models) else self.values[rows]
         y = y if there.all() else np.compress(there, y, axis=1)
@@ -496,7 +498,7 @@ class Items:
         absent = rows["algorithm"].isin(models) & np.isnan(rows["score"])
         if found := without_score(rows.take(absent)):
             audit = either("audit(scores)", "gnomon audit")
-            warn(f"{found}; values use the others; {audit} shows the possible effect")
+            note(f"{found}; values use the others; {audit} shows the possible effect")
 
     def warn_of_missing(self, models: Iterable[str]) -> None:
         """Warn of items that a model lacks and another has."""
@@ -506,7 +508,7 @@ class Items:
             lacking = np.flatnonzero(anywhere & ~there)
             if lacking.size:
                 named = listed([self.names[i] for i in lacking])
-                warn(
+                note(
                     f"{model} lacks {lacking.size} of {counted(int(anywhere.sum()), 'item')} "
                     f"({named}); its mean is over its own items, comparisons over shared ones"
                 )
@@ -516,19 +518,19 @@ class Items:
         n, clusters, column = int(there.sum()), self.clusters(there), self.table.cluster
         validated = "intervals were validated with"
         if n < FEW_ITEMS:
-            warn(f"{where}: {counted(n, 'item')}; {validated} {FEW_ITEMS} or more")
+            note(f"{where}: {counted(n, 'item')}; {validated} {FEW_ITEMS} or more")
         if clusters is None or n == 0:
             return
         named, share = f"{where}: {counted(len(clusters), 'cluster')} ({column})", clusters.shares
         if len(clusters) == 1:
-            warn(
+            note(
                 f"{named}, interval not estimable: clusters, not items, are the sample; name a "
                 "finer column, or none"
             )
         elif len(clusters) < FEW_CLUSTERS:
-            warn(f"{named}; {validated} {FEW_CLUSTERS} or more")
+            note(f"{named}; {validated} {FEW_CLUSTERS} or more")
         elif share.max() > LARGE_CLUSTER:
-            warn(
+            note(
                 f"{where}: one cluster ({column}) has {100 * share.max():.0f} % of the items and "
                 "dominates the interval"
             )

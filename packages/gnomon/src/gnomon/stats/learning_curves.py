@@ -11,14 +11,14 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, check_word
+from gnomon.errors import ScoreDataError, check_word, note
 from gnomon.results import Results, Row, SeriesRecord, generator, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import median_interval
-from gnomon.stats.cautions import name_dependent_runs, shared_tasks, warn
+from gnomon.stats.cautions import shared_tasks, warn_of_dependent_runs
 from gnomon.stats.estimates import on_tasks, spread_of
 from gnomon.stats.intervals import (
     Interval,
@@ -180,7 +180,7 @@ def _aggregate(
     noise = _noise(along)
     for algorithm, (steps, at_steps) in along.items():
         if rule.method == "auto":
-            name_dependent_runs(at_steps[-1], noise[algorithm, steps[-1]].effect, algorithm)
+            warn_of_dependent_runs(at_steps[-1], noise[algorithm, steps[-1]].effect, algorithm)
         for metric in metrics:
             rows = [
                 _banded(strata, noise[algorithm, step], metric, rule)
@@ -189,7 +189,7 @@ def _aggregate(
             faults = Counter(fault for *_, fault in rows if fault is not None)
             for fault, n in faults.items():
                 where = "" if n == len(rows) else f" at {n} of {len(rows)} steps"
-                warn(f"{metric.name} of {algorithm}{where}: {fault}")
+                note(f"{metric.name} of {algorithm}{where}: {fault}")
             value, low, high = np.array([ends for *ends, _ in rows]).T
             yield Curve(algorithm, metric.name, steps, value, low, high, rule.level)
 
@@ -253,11 +253,11 @@ def _strata_by_step(table: ScoreTable) -> dict[str, tuple[FloatArray, list[Strat
         if not shown.any():
             raise ScoreDataError(f"{algorithm}: expected a step that all runs have; found none")
         if shown.sum() < n_all:
-            warn(f"{algorithm}: {n_all - shown.sum()} of {n_all} steps left out, not all runs "
+            note(f"{algorithm}: {n_all - shown.sum()} of {n_all} steps left out, not all runs "
                  "have them")  # fmt: skip
         kept = np.flatnonzero(shown)
         if early := early_ends(table, algorithm, common[kept[-1]]):
-            warn(early)
+            note(early)
         strata = []
         for i in kept:
             there = [~np.isnan(x[:, i]) for x in at_common]

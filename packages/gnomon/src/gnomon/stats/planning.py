@@ -20,12 +20,12 @@ from operator import attrgetter
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted
+from gnomon.errors import ScoreDataError, counted, note
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.cautions import name_missing_runs, shared_tasks, warn
+from gnomon.stats.cautions import shared_tasks, warn_of_missing_runs
 from gnomon.stats.comparison import chosen_pair, metrics_to_compare
 from gnomon.stats.difference import IMPROVEMENT, minus
 from gnomon.stats.distributions import student_quantile
@@ -267,7 +267,7 @@ def plan(
                 raise ScoreDataError(
                     f"expected at least 2 runs of each task to try, found {counts[0]}"
                 )
-            name_missing_runs(scores)
+            warn_of_missing_runs(scores)
             wanted = metric_list(metrics or "iqm")
             tasks = scores.shared_tasks(pair) if pair else None
             check_scales(scores, wanted, tasks=tasks, gamma=gamma)
@@ -486,7 +486,7 @@ def _item_plans_of(
     parts = values.components((a, b))
     one_epoch = math.isnan(parts.epochs)
     if one_epoch:
-        warn(
+        note(
             f"{a} and {b}: no item has two epochs of both models, so the effect of more epochs is "
             "unknown; run some items twice"
         )

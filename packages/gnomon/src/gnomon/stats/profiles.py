@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, check_resamples, check_word, listed
+from gnomon.errors import ScoreDataError, check_resamples, check_word, listed, note
 from gnomon.results import Results, Row, SeriesRecord, finite_or_none, generator, made_by, recorded
 from gnomon.scores.checks import refuse_unlike_scales
 from gnomon.scores.readers.summaries import SummaryTable
@@ -23,7 +23,7 @@ from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.scores.tidy import LARGEST
 from gnomon.stats.bootstrap import Resamples, draw_key, quantiles
-from gnomon.stats.cautions import name_missing_runs, shared_tasks, warn
+from gnomon.stats.cautions import shared_tasks, warn_of_missing_runs
 from gnomon.stats.distance import DistanceKind, distances
 from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.medians import locally_moderated_variances
@@ -216,7 +216,7 @@ def profile(
     with recorded() as notes:
         if isinstance(scores, ScoreTable):
             scale, higher_is_better = scores.scale, scores.higher_is_better
-            name_missing_runs(scores)
+            warn_of_missing_runs(scores)
         if kind == "ratio" or kind == "likelihood":
             away = distances(scores, kind, higher_is_better=higher_is_better)
             found = _of_distances(scores.algorithms, away, kind, at)
@@ -326,7 +326,7 @@ def _of_scores(
         of = name, asked.kind, tau, value, low, high, asked.level
         profiles.append(Profile(*of, spacing, beyond))
     for reason, names in faults.items():
-        warn(f"{asked.kind} profile of {listed(names)}: band not estimable{reason}")
+        note(f"{asked.kind} profile of {listed(names)}: band not estimable{reason}")
     return profiles
 
 

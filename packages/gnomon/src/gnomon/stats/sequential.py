@@ -17,10 +17,9 @@ from functools import cached_property
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, note
 from gnomon.results import Row, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.cautions import warn
 from gnomon.stats.clusters import Clusters
 from gnomon.stats.comparison import Comparison, Comparisons
 from gnomon.stats.items import Items, item_metrics, item_settings
@@ -208,7 +207,7 @@ def _warn_of_order(difference: FloatArray, a: str, b: str) -> None:
         return
     alike = float(residuals[1:] @ residuals[:-1]) / squares
     if alike > 4.0 / math.sqrt(n):
-        warn(
+        note(
             f"sequential: consecutive items are alike (difference of {a} and {b}: correlation "
             f"{alike:.2f}), as if they were sorted; shuffle them, or name their clusters"
         )

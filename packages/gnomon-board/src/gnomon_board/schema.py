@@ -477,6 +477,11 @@ class StudyAssignment(Base):
     games: Mapped[list[PlaySession]] = relationship(back_populates="assignment")
 
     @property
+    def has_left(self) -> bool:
+        """Whether the player stopped taking part without finishing."""
+        return self.ending not in ("", "finished")
+
+    @property
     def points(self) -> int:
         """Points of all games."""
         return sum(int(game.settings.get("points", 0)) for game in self.games)

@@ -177,7 +177,7 @@ def player_counts(session: Session, study: Study) -> list[PlayerCount]:
     for player in session.scalars(query.order_by(StudyAssignment.id)):
         n, last = played.get(player.id, (0, player.created_at))
         active = (at - last).total_seconds() < ACTIVE_S
-        stays = player.excluded_at is None and player.ending in ("", "finished")
+        stays = player.excluded_at is None and not player.has_left
         counts = stays and (active or (player.finished_at is not None and n > 0))
         found.append(PlayerCount(player, n, counts))
     return found
@@ -207,7 +207,7 @@ def steps_of(plan: StudyPlan) -> list[tuple[Step, int]]:
 
 def step_of(player: StudyAssignment, plan: StudyPlan) -> tuple[Step, int]:
     """Return the current step of a player."""
-    if player.ending not in ("", "finished"):
+    if player.has_left:
         return "end", 0
     steps = steps_of(plan)
     step = steps[min(player.step, len(steps) - 1)]
@@ -299,7 +299,7 @@ def next_game(session: Session, player: StudyAssignment, key: str) -> str | None
     plan = StudyPlan.from_record(player.study.plan)
     if step_of(player, plan)[0] in ("instructions", "quiz"):
         raise Conflict("expected a player who has gone through the pages before play")
-    if player.ending not in ("", "finished"):
+    if player.has_left:
         return None
     listed = plan.lists[player.rule_list]
     for series in range(max(player.n_played - 1, 0), len(listed)):

@@ -53,7 +53,7 @@ class StoredGame:
         return self.session.episode in self.row.settings.get("guessed", [])
 
     @property
-    def is_ended(self) -> bool:
+    def has_left(self) -> bool:
         """Whether the player stopped taking part without finishing."""
         return self.ending not in ("", "finished")
 
@@ -232,7 +232,7 @@ def end_series(player: StudyAssignment, series: int) -> None:
 
     Nothing changes for a player who no longer takes part.
     """
-    if player.ending not in ("", "finished"):
+    if player.has_left:
         return
     plan = StudyPlan.from_record(player.study.plan)
     player.n_played = max(player.n_played, series + 1)

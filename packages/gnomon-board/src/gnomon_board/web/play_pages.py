@@ -90,7 +90,7 @@ class GamePage:
 def page_of(game: StoredGame) -> GamePage:
     """Return the player's view of a game."""
     played = game.session
-    return GamePage(played.view(), played.game.terms.memory_aid, game.guess_due, game.is_ended)
+    return GamePage(played.view(), played.game.terms.memory_aid, game.guess_due, game.has_left)
 
 
 def language_of(game: StoredGame) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _acting(
     """
     with database.reading() as session:
         game = board.games.take(session, key)
-    if game.is_ended:
+    if game.has_left:
         raise Conflict("this study is over for you")
     if guess_first and game.guess_due:
         raise Conflict("expected a guess at the rule first")
@@ -195,7 +195,7 @@ def send_guess(database: DatabaseOf, key: Key, form: GuessForm, _: Checked) -> G
         game = find_game(session, key)
         if game.has_guessed:
             return page_of(game)
-        if game.is_ended:
+        if game.has_left:
             raise Conflict("this study is over for you")
         store_guess(session, game, form.guess, form.confidence)
         session.flush()

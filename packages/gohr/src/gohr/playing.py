@@ -168,7 +168,7 @@ def play(
     Parameters
     ----------
     boards : numpy.ndarray of uint8, shape (n_episodes, 36)
-        One board an episode, as :func:`gohr.draw_boards` makes them.
+        One board per episode, as :func:`gohr.draw_boards` makes them.
     policy : Policy
         A :class:`gohr.Learner` at the start of its trial, or any object with its two methods.
     rule : RuleSet or CompiledRule
@@ -181,7 +181,7 @@ def play(
     Returns
     -------
     TrialLog
-        One episode a board; a board that is stuck as it is dealt has no attempts.
+        One episode per board; a board that is stuck as it is dealt has no attempts.
 
     Raises
     ------

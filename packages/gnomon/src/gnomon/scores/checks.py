@@ -304,7 +304,7 @@ def tasks_left_out(
 
 
 def contents(table: ScoreTable) -> str:
-    """Return what a table holds and what is missing in it, one fact a line."""
+    """Return what a table holds and what is missing in it, one fact per line."""
     if table.units == "items":
         return _of_items(table)
     last = table.last_step()

@@ -420,7 +420,7 @@ class ScoreTable:
         return ", ".join([self.metric.replace("_", " "), *(note for note in notes if note)])
 
     def describe(self) -> str:
-        """Return what the table holds and what is missing in it, one fact a line."""
+        """Return what the table holds and what is missing in it, one fact per line."""
         from gnomon.scores.checks import contents
 
         return contents(self)

@@ -311,7 +311,7 @@ def score_trial(
     Returns
     -------
     float or numpy.ndarray of float, shape (episodes,)
-        One number, or one an episode. Infinite where the trial never got there.
+        One number, or one per episode. Infinite if the trial never got there.
 
     Raises
     ------

@@ -373,7 +373,7 @@ def score_series(
     ----------
     series : iterable of PlayedSeries
     metric : str
-        One of :data:`gohr.experiments.METRICS` that is one number a trial.
+        One of :data:`gohr.experiments.METRICS` with one number per trial.
     target_streak : int, optional
         For ``m_star``: mastery is this number of successes in a row; 10 if no criterion is given.
     target_r : float, optional

@@ -91,7 +91,7 @@ def explain(rule_set: RuleSet) -> str:
     Returns
     -------
     str
-        One paragraph a line of the rule, one bullet an atom where there are several, and how the
+        One paragraph per line of the rule, one bullet per atom where there are several, and how the
         lines follow each other. Expressions that have no plain words are spelt out by operators.
 
     Examples

@@ -189,7 +189,7 @@ def test_the_number_of_runs_is_that_of_the_plan():
     planned = plan(table, "a", "b", "probability_of_improvement")
     assert runs.finding == (
         "a and b: not significantly different. In a test of this pair alone, "
-        + planned.notes[0].removesuffix(".")
+        + planned.notes[0].removeprefix("a and b (probability_of_improvement): ").removesuffix(".")
     )
     assert runs.value == planned[0].needed - 5
 

@@ -310,7 +310,8 @@ def _on_runs(ranking: Ranking, scores: ScoreTable) -> Statement:
         if isinstance(planned, GnomonError):
             text += f"; runs are not planned: {planned}"
         else:
-            text += f". In a test of this pair alone, {planned.notes[0].removesuffix('.')}"
+            needs = planned.notes[0].removeprefix(f"{a} and {b} ({IMPROVEMENT}): ")
+            text += f". In a test of this pair alone, {needs.removesuffix('.')}"
             runs = planned.as_records()[0]["needed"]
             needed = math.nan if runs is None else float(max(runs - math.floor(present), 0))
     return Statement("runs", "first and second", text, needed)

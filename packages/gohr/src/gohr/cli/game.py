@@ -71,7 +71,7 @@ def play(
 
 
 _HELP = """\
-A hidden rule says which piece may go into which bucket, and when. Find it with few errors.
+A hidden rule decides which piece may go into which bucket, and when. Find it with few errors.
   3 5 2  try the piece in column 3, row 5, in bucket 2
   q      stop
 """

@@ -53,7 +53,7 @@ def test_status_is_quick_and_imports_nothing_heavy(tmp_path):
 def test_run_with_workers_and_score(tmp_path):
     (tmp_path / "long.toml").write_text(LONG.replace("2000", "6"))
     said = gohr("run", "long.toml", "--out", "run", "-j", "2", cwd=tmp_path)
-    assert said.stdout == "run: 6 trials (6 done, 0 failed, 0 missing), not in play\n"
+    assert said.stdout == "run: 6 trials (6 done, 0 failed, 0 missing), not running\n"
     assert (said.returncode, said.stderr) == (0, "")
     said = gohr("score", "run", "--json", cwd=tmp_path)
     assert len(json.loads(said.stdout)["results"]) == 6

@@ -63,9 +63,9 @@ def test_every_verb_says_what_it_does(command):
 
 def test_run_and_run_again(command):
     said = command("gohr", "run", "small.toml", "--out", "out")
-    assert said == (0, "out: 16 trials (16 done, 0 failed, 0 missing), not in play\n", "")
+    assert said == (0, "out: 16 trials (16 done, 0 failed, 0 missing), not running\n", "")
     said = command("gohr", "run", "small.toml", "--out", "out")
-    assert said == (0, "out: 16 trials (16 done, 0 failed, 0 missing), not in play\n", "")
+    assert said == (0, "out: 16 trials (16 done, 0 failed, 0 missing), not running\n", "")
     answer = answer_of(command("gohr", "run", "small.toml", "--out", "out", "--json"), "run")
     assert answer["results"][0] == {
         "learner": "uniform",
@@ -90,7 +90,7 @@ def test_one_trial_is_said_to_be_one(command):
         "2",
     )
     said = command(*arguments, "--out", "out")
-    assert said.out == "out: 1 trial (1 done, 0 failed, 0 missing), not in play\n"
+    assert said.out == "out: 1 trial (1 done, 0 failed, 0 missing), not running\n"
     assert "out: 1 trial (1 done" in command("gohr", "status", "out").out
 
 
@@ -99,7 +99,7 @@ def test_a_run_without_a_folder_makes_one_that_is_named_by_the_experiment(comman
     (tmp_path / "mine" / "rule.txt").write_text("(*,*,*,*,0)\n")
     played = ("--learners", "uniform", "--trials", "1", "--episodes", "2")
     said = command("gohr", "run", "clockwise", *played)
-    assert said.out == "clockwise-run: 1 trial (1 done, 0 failed, 0 missing), not in play\n"
+    assert said.out == "clockwise-run: 1 trial (1 done, 0 failed, 0 missing), not running\n"
     assert command("gohr", "run", "clockwise", *played).out == said.out
     assert "rule.txt-run: 1 trial" in command("gohr", "run", "mine/rule.txt", *played).out
     said = command("gohr", "run", "clockwise", *played, "--seed", "1")
@@ -118,7 +118,7 @@ def test_a_trial_that_was_damaged_is_played_again_and_said_so(command, tmp_path)
     said = command("gohr", "run", "small.toml", "--out", "out")
     assert (said.status, said.out) == (
         0,
-        "out: 16 trials (16 done, 0 failed, 0 missing), not in play\n",
+        "out: 16 trials (16 done, 0 failed, 0 missing), not running\n",
     )
     assert said.err.startswith("gohr: out/run.sqlite: damaged; 15 undamaged trials kept")
     assert said.err.count("\n") == 1
@@ -134,7 +134,7 @@ def test_a_run_with_failures_says_no(command, monkeypatch):
     monkeypatch.setattr(Trial, "play", fail)
     said = command("gohr", "run", "small.toml", "--out", "out")
     assert said.status == 1
-    assert said.out == "out: 16 trials (0 done, 16 failed, 0 missing), not in play\n"
+    assert said.out == "out: 16 trials (0 done, 16 failed, 0 missing), not running\n"
     lines = said.err.splitlines()
     assert lines[0] == "gohr: failed: uniform on clockwise, 0: RuntimeError: out of luck"
     assert (len(lines), lines[-1]) == (11, "gohr: failed: 6 more")

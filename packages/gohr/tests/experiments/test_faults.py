@@ -223,7 +223,7 @@ def test_status_of_a_run_that_goes_on_and_of_one_that_was_killed(tmp_path):
         said = subprocess.run(
             [*GNOMON, "status", "run"], cwd=tmp_path, capture_output=True, text=True, check=True
         )
-        assert said.stdout.strip().splitlines()[-1].endswith("missing), is being played")
+        assert said.stdout.strip().splitlines()[-1].endswith("missing), running")
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()

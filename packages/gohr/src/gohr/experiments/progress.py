@@ -128,7 +128,7 @@ class RunStatus(Results[PairStatus]):
         names = ("done", "failed", "missing")
         total = {name: sum(getattr(x, name) for x in self) for name in names}
         counts = ", ".join(f"{n} {name}" for name, n in total.items())
-        playing = "is being played" if self.settings["is_being_played"] else "not in play"
+        playing = "running" if self.settings["is_being_played"] else "not running"
         trials = counted(sum(total.values()), "trial")
         return (f"{self.settings['folder']}: {trials} ({counts}), {playing}",)
 

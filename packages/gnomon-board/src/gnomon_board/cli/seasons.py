@@ -17,7 +17,7 @@ app = typer.Typer(
     name="season",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Create a season from a TOML file, play a hidden one, and reveal its rules at the end.",
+    help="Create, play and reveal seasons.",
 )
 
 
@@ -31,6 +31,9 @@ def new(
     """Create a season, draw its hidden rules and commit to them.
 
     A board is created if there is none.
+
+    Example:
+      gnomon-board season new season.toml --data board
     """
     from gnomon_board.season_plan import SeasonPlan, secret_rng
     from gnomon_board.seasons import create_season
@@ -60,7 +63,11 @@ def play(
     insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play a hidden season on the server; after an interruption the same command continues."""
+    """Play a hidden season; after an interruption, continue it.
+
+    Example:
+      gnomon-board season play plan.toml --to https://board.example.org
+    """
     from gnomon_board.client import Client
     from gnomon_board.remote_play import RemotePlan, play_remotely
 

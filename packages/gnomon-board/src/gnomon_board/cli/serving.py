@@ -52,7 +52,11 @@ def serve(
     ] = "text",
     as_json: JsonOption = False,
 ) -> None:
-    """Serve a leaderboard and human play, locally or through a proxy."""
+    """Serve a leaderboard and human play, locally or through a proxy.
+
+    Example:
+      gnomon-board serve --data board
+    """
     from gnomon_board.settings import Settings
     from gnomon_board.web.server import serve as serve_until_stopped
 
@@ -75,7 +79,7 @@ def serve(
 
 
 def worker(data: DataOption = DATA, database: DatabaseOption = "") -> None:
-    """Verify submissions of a server that was started with --no-worker."""
+    """Verify the submissions of a server, on any machine."""
     from gnomon_board.worker import work_until_stopped
 
     with opened_board(data, database) as (settings, opened):
@@ -94,7 +98,11 @@ def token(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Create an API token, on the server's machine; it is shown once."""
+    """Create an API token, which is shown once.
+
+    Example:
+      gnomon-board token NAME --scope submit --data board
+    """
     with board_answering("token", data, database, as_json) as (answer, opened):
         from gnomon_board.accounts import token_for
 
@@ -128,7 +136,7 @@ def backup(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Back up the board while the server runs, or restore a backup.
+    """Back up a board, also while it is served, or restore it.
 
     Exit status 1 if a log is damaged or missing: it is named, and the backup lacks it.
     """

@@ -22,7 +22,7 @@ app = typer.Typer(
     name="study",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Create a study from a plan, on the server's machine, and export its data.",
+    help="Create studies and export their data.",
 )
 PlanArgument = Annotated[Path, typer.Argument(help="The plan of the study: a TOML file.")]
 StudyArgument = Annotated[str, typer.Argument(help="The study.")]
@@ -49,6 +49,9 @@ def check(plan: PlanArgument, as_json: JsonOption = False) -> None:
     """List the screens, errors and warnings of a plan.
 
     Exit status: 0 if there are only notes, 1 for an error or a warning, 2 if a file cannot be read.
+
+    Example:
+      gnomon-board study check plan.toml
     """
     with answering("study check", as_json=as_json) as answer:
         from gnomon_board.studies.plan import read_plan
@@ -71,6 +74,9 @@ def new(
     """Create a study, and print its invitation, which is shown once.
 
     A board is created if there is none.
+
+    Example:
+      gnomon-board study new plan.toml --data board --public-url https://board.example.org
     """
     from gnomon_board.studies.plan import read_plan
     from gnomon_board.studies.store import make_study
@@ -98,7 +104,7 @@ def invite(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Print a new invitation to a study; the previous one becomes invalid."""
+    """Print a new invitation; the old one becomes invalid."""
     from gnomon_board.studies.store import invite_anew
 
     with _study("invite", name, data, database, as_json) as (answer, session, study):
@@ -133,7 +139,7 @@ def exclude(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Exclude a player from lists and run folders, or include the player again."""
+    """Exclude a player from a study, or include the player again."""
     from gnomon_board.studies.store import exclude
 
     with _study("exclude", name, data, database, as_json) as (answer, session, study):
@@ -171,7 +177,11 @@ def export(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Export a study: tidy tables, a codebook, a transcript and a run folder."""
+    """Export a study: tables, a transcript and a run folder.
+
+    Example:
+      gnomon-board study export pilot pilot --data board
+    """
     with board_answering("study export", data, database, as_json) as (answer, opened):
         from gnomon_board.studies.export import write_study
 

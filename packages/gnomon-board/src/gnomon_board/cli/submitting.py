@@ -39,6 +39,9 @@ def register(
     """Register a learner in a season, and write its assignment.
 
     Only rules, boards, numbers and the seed are taken from the server's answer.
+
+    Example:
+      gnomon-board register spring "My DQN" --learner linear_dqn --out assigned.toml
     """
     from gnomon.files import write_atomically
     from gnomon_board import Client
@@ -71,7 +74,11 @@ def submit(
     insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Verify a run, submit it to a leaderboard, and print the verdict."""
+    """Verify a run, submit it to a leaderboard, and print the verdict.
+
+    Example:
+      gnomon-board submit run --to https://board.example.org
+    """
     from gnomon_board import Client
     from gnomon_board import submit as send
 

@@ -95,10 +95,12 @@ class Command:
                 made.add_typer(found, name=verb, cls=_Verbs)
                 for inner in found.registered_groups:
                     inner.cls = _Verbs
+                for one in found.registered_commands:
+                    one.help = _help_of(one.callback)
                 continue
             keyword, place = self.parsing.get(verb, ("", ""))
-            text = (inspect.getdoc(found) or "").replace("\n\nExample:", "\n\n\b\nExample:")
-            made.command(verb, help=text, **({keyword: self._at(place)} if keyword else {}))(found)
+            keywords = {keyword: self._at(place)} if keyword else {}
+            made.command(verb, help=_help_of(found), **keywords)(found)
         return made
 
     def run(self) -> None:
@@ -143,6 +145,11 @@ class Command:
     def _fail(self, text: str) -> None:
         message(visible(text), self.name)
         sys.exit(2)
+
+
+def _help_of(verb: Any) -> str:
+    """Return the help of a verb, in which the lines of its examples are not joined."""
+    return (inspect.getdoc(verb) or "").replace("\n\nExample:", "\n\n\b\nExample:")
 
 
 def message(text: str, command: str | None = None) -> None:

@@ -43,7 +43,12 @@ def run(
     report: Annotated[bool, typer.Option("--report", help="Write a report of the run.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play an experiment, or resume it."""
+    """Play an experiment, or resume it.
+
+    Example:
+      gohr run experiment.toml --out run --workers 4
+      gohr run clockwise --learners tabular_q,frugal --out run
+    """
     from gohr.experiments import load_experiment
     from gohr.experiments import status as status_of
     from gohr.rules.linter import lint
@@ -114,7 +119,11 @@ def status(
     folder: Annotated[Path, typer.Argument(help="A run folder.", readable=False)],
     as_json: JsonOption = False,
 ) -> None:
-    """Show which trials of a run are done, failed or missing."""
+    """Show which trials of a run are done, failed or missing.
+
+    Example:
+      gohr status run
+    """
     from gohr.experiments import status as status_of
 
     with answering("status", as_json=as_json) as answer:
@@ -129,7 +138,12 @@ def verify(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play every attempt of a run again, and report the first difference."""
+    """Replay every attempt of a run, and report differences.
+
+    Example:
+      gohr verify run
+      gohr verify run --assignment assigned.toml
+    """
     from gohr.experiments import verify as verified
 
     with answering("verify", as_json=as_json) as answer:
@@ -146,7 +160,7 @@ def demo(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play the four sample rules, estimate how hard each is, and write a report."""
+    """Play the four sample rules and write a report."""
     from gnomon import estimate
     from gohr.experiments import load_experiment, score
     from gohr.run_page import findings_of
@@ -191,7 +205,11 @@ def report(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the report of a run: a page, figures and their numbers."""
+    """Write the report of a run: a page, figures and their numbers.
+
+    Example:
+      gohr report run --out report.html
+    """
     from gohr.run_page import report as write
 
     with answering("report", as_json=as_json) as answer:

@@ -24,7 +24,12 @@ def learners(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the available learners and their settings."""
+    """List the available learners and their settings.
+
+    Example:
+      gohr learners
+      gohr learners linear_dqn
+    """
     from gohr.learners.registry import learner_kinds
 
     with answering("learners", as_json=as_json) as answer:
@@ -42,7 +47,11 @@ def play(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play a hidden rule yourself."""
+    """Play a hidden rule yourself.
+
+    Example:
+      gohr play clockwise
+    """
     import secrets
 
     from gohr.experiments import RuleEntry
@@ -139,7 +148,12 @@ def captive(
         float, typer.Option(min=0.01, help="Seconds until a silent client is disconnected.")
     ] = 600.0,
 ) -> None:
-    """Play hidden rules as a text protocol, over a pipe or over TCP."""
+    """Play hidden rules as a text protocol, over a pipe or over TCP.
+
+    Example:
+      gohr captive clockwise 9 output=STANDARD seed=7
+      gohr captive --socket 7501 inputDir=data
+    """
     if arguments and "-h" in arguments:
         print(context.get_help())
         return

@@ -46,10 +46,14 @@ def induction(
     seed: Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what players conclude: gohr induction --learner ideal --learner tabular_q.
+    """Show what players conclude about hidden rules from evidence.
 
     A player sees attempts, then plans its moves on five test boards without feedback. The
     comparison with an ideal observer shows whether poor tests or poor inference cost boards.
+
+    Example:
+      gohr induction --learner ideal --learner tabular_q
+      gohr induction logs --learner ideal --out page.html
     """
     from gnomon.errors import GnomonError
     from gohr.induction import Induction, measure, read_outcomes

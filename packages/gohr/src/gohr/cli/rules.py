@@ -46,7 +46,11 @@ def show(
     rule: Annotated[str, typer.Argument(help="A rule of the catalogue, a suite, or a file.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Show a rule as text and in words, or list the rules of a suite."""
+    """Show a rule as text and in words, or the rules of a suite.
+
+    Example:
+      gohr rules show clockwise
+    """
     from gohr.experiments.suites import available_suites, load_suite
     from gohr.rules.catalogue import info_of, read_rule_text
     from gohr.rules.paraphrase import explain
@@ -82,8 +86,10 @@ def check(
 ) -> None:
     """Find likely mistakes in rules, and suggest remedies.
 
-    Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
-    something cannot be read.
+    Exit status: 0 if there are only notes, 1 for an error or a warning, 2 if a file cannot be read.
+
+    Example:
+      gohr rules check my-rule.txt
     """
     from gohr.rule_check import check as checked_rule
     from gohr.rules.catalogue import read_rule_text
@@ -112,7 +118,11 @@ def draw(
     out: Annotated[Path | None, typer.Option(help="The new folder to write the rules to.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw all rules of a template; without one, list the templates."""
+    """Draw all rules of a template; without one, list the templates.
+
+    Example:
+      gohr rules draw cycle-of-two --out rules
+    """
     from gohr.rules.templates import draw_rules, load_template, template_records, write_rules
 
     with answering("rules draw", as_json=as_json) as answer:
@@ -136,9 +146,12 @@ def equivalent(
     b: Annotated[str, typer.Argument(help="Another one.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Decide whether two rules accept the same attempts on all boards.
+    """Decide whether two rules accept the same attempts.
 
     Exit status: 0 if no difference is found, 1 if a board shows one.
+
+    Example:
+      gohr rules equivalent clockwise my-rule.txt
     """
     from gohr.equivalence import equivalent
     from gohr.rules.catalogue import resolve_rule

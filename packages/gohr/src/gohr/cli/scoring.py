@@ -65,7 +65,12 @@ def score(
     people: PeopleOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute one score per trial of a run, or per series of a person."""
+    """Score each trial of a run, or each series of a person.
+
+    Example:
+      gohr score run --out scores.csv
+      gohr score transcript.csv --metric m_star
+    """
     with answering("score", as_json=as_json, reads=source, writes=[out]) as answer:
         table = _table(source, metric, people, not leave_out_empty_cells)
         show_scores(answer, table, out)
@@ -86,9 +91,13 @@ def elements(
     show: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the errors on each rule with those on a baseline: gohr elements RUN --baseline RULE.
+    """Compare the errors on each rule with those on a baseline.
 
     If the rules have tags, a second table shows the effect of each tag on each learner's errors.
+
+    Example:
+      gohr elements run --baseline color-match
+      gohr elements run --tag memory --tag cell
     """
     from gohr.experiments import Run, tag_effects
     from gohr.experiments import elements as compared

@@ -21,7 +21,7 @@ import gnomon as gn
 from benchmarks.record import Measurement
 from gnomon.results import noted
 from gnomon.stats.clusters import Clusters
-from gnomon.stats.items import Differences
+from gnomon.stats.items import ItemDifferences
 
 N_STUDIES = int(os.environ.get("GATE_STUDIES", "400"))
 ERROR = 0.025
@@ -67,7 +67,7 @@ def _enumerated() -> Iterator[Measurement]:
         value, ones = (up - down) / n, np.ones(up.size)
         variance = np.maximum((up + down) / n - value**2, 0.0) / (n - 1)
         known = n * ones, n * ones, value, variance, (n - 1) * ones, up, down
-        found = Differences(*known, bounded=ones > 0.0, clustered=ones < 0.0)
+        found = ItemDifferences(*known, bounded=ones > 0.0, clustered=ones < 0.0)
         for margin in (0.0, 0.02, 0.1):
             wrong = found.tail(-margin, 1.0) <= ERROR
             cells = np.stack([up, down, n - up - down], axis=1)[wrong]

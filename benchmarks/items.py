@@ -25,7 +25,7 @@ import gnomon as gn
 from benchmarks.record import Measurement
 from gnomon.stats import mcnemar, tango, wilson
 from gnomon.stats.clusters import Clusters
-from gnomon.stats.items import Differences, ItemMean, paired_differences
+from gnomon.stats.items import ItemDifferences, ItemMean, paired_differences
 from gnomon.stats.proportions import pass_at, pass_hat
 from gnomon.stats.sequential import ConfidenceSequence
 
@@ -151,15 +151,15 @@ def _pairs() -> Iterator[Measurement]:
 
 def _differences(
     pairs: Iterable[tuple[Array, Array]], scale: str, clusters: Clusters | None = None
-) -> Differences:
+) -> ItemDifferences:
     """Return the difference of the two models in each of many tables."""
     pair, scales = np.array([[0, 1]]), np.array([scale] * 2)
     found = [paired_differences(np.array(both), pair, scales, clusters) for both in pairs]
-    names = [field.name for field in fields(Differences)]
-    return Differences(*(np.concatenate([getattr(x, name) for x in found]) for name in names))
+    names = [field.name for field in fields(ItemDifferences)]
+    return ItemDifferences(*(np.concatenate([getattr(x, name) for x in found]) for name in names))
 
 
-def _ends(found: Differences) -> Array:
+def _ends(found: ItemDifferences) -> Array:
     """Return the intervals, shape (tables, 2)."""
     return np.array(found.interval(LEVEL)).T
 

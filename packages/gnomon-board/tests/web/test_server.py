@@ -143,10 +143,9 @@ def test_the_verbs(server, token, command, monkeypatch):
     assert call(board, "token", "Eve", *data).startswith("gnomon_")
     call(board, "backup", "backup", *data)
     monkeypatch.delenv("GNOMON_DATABASE_URL")
-    call(board, "restore", "backup", "--data", "restored")
-    assert "expected no logs yet" in call(
-        *(board, "restore", "backup", "--data", "restored"), status=2
-    )
+    restore = (board, "backup", "backup", "--restore", "--data", "restored")
+    call(*restore)
+    assert "expected no logs yet" in call(*restore, status=2)
     told = json.loads(command(board, "migrate", "--data", "restored", "--json").out)
     assert told["results"][0]["before"] == told["results"][0]["after"]
     said = call(board, "backup", "none", "--data", "nowhere", status=2)

@@ -67,4 +67,4 @@ def test_every_benchmark_imports_what_it_measures(path, monkeypatch):
     except ImportError as error:
         if (error.name or "").partition(".")[0] in {"gnomon", "gohr", "gnomon_board", "benchmarks"}:
             raise
-        pytest.skip(f"{error.name} is not installed")
+        pytest.skip(f"a benchmark needs {error.name}, which is not installed")

@@ -41,6 +41,7 @@ def listed(arguments: str) -> list[str]:
 
 def default_port() -> str:
     """Return the port that ``gnomon-board serve`` listens on if it is told none."""
+    # An application with verbs is a click.Group, which Typer declares as a Command.
     commands = typer.main.get_command(COMMAND.application()).commands  # type: ignore[attr-defined]
     return str(next(p.default for p in commands["serve"].params if p.name == "port"))
 

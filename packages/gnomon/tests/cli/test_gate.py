@@ -51,7 +51,9 @@ def test_the_records_have_the_fields_of_the_contract(command):
         assert (one["holds"], one["n_missing"]) == (False, 0)
 
 
-@pytest.mark.skipif(not CASES.exists(), reason="the cases are not here")
+@pytest.mark.skipif(
+    not CASES.exists(), reason="../shared/cases may not be shipped, and is not beside it"
+)
 @pytest.mark.parametrize(
     "variant", ["", *["_NaN", "_empty", "_few", "_missing", "_other", "_otherscore", "_pct"]]
 )

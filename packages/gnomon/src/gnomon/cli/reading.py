@@ -107,7 +107,7 @@ def show_scores(answer: Answer, table: ScoreTable, out: Path | None) -> None:
     """Print the scores of a table, or write them to a file and print what it holds."""
     origin = "; ".join(table.provenance)
     if out is not None:
-        from gnomon.scores.readers.tables import write_scores
+        from gnomon.scores import write_scores
 
         write_scores(table, out)
         if answer.as_json:  # Ten million rows would be three gigabytes of text.

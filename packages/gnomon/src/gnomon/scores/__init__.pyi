@@ -8,11 +8,11 @@ from .readers.registry import Source as Source
 from .readers.registry import available_readers as available_readers
 from .readers.summaries import SummaryTable as SummaryTable
 from .readers.summaries import read_summaries as read_summaries
-from .readers.tables import write_scores as write_scores
 from .reading import read_scores as read_scores
 from .steps import at_common_step as at_common_step
 from .steps import on_grid as on_grid
 from .table import ScoreTable as ScoreTable
+from .writing import write_scores as write_scores
 
 __all__ = [
     "ReadRequest",

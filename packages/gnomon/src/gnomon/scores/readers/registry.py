@@ -62,7 +62,7 @@ BUILT_IN = (
     "gnomon.scores.readers.boards:EVERY_EVAL",
     "gnomon.scores.readers.tables:ITEM_FILE",
     "gnomon.scores.readers.lm_eval:LM_EVAL",
-    "gnomon.scores.readers.tables:ARRAYS",
+    "gnomon.scores.readers.arrays:ARRAYS",
     "gnomon.scores.readers.wide:WIDE",
     "gnomon.scores.readers.tables:TIDY",
 )

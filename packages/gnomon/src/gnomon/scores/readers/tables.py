@@ -1,42 +1,19 @@
-"""Tables with a row for each score, tidy ones and those of items; and files of arrays.
+"""Tables with a row for each score: tidy ones, and those of items.
 
 Columns are known by their usual names. A table with a column of models and one of items is of
-items; any other is of tasks. Arrays are those of rliable: runs in lists, by algorithm or by task.
+items; any other is of tasks.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import os
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from gnomon.errors import (
-    GnomonError,
-    ScoreDataError,
-    either,
-    joined,
-    listed,
-    note,
-    several,
-    shortened,
-)
-from gnomon.files import write_atomically
-from gnomon.scores.columns import Column, Rows, Texts, rows_of_arrays, rows_of_records
-from gnomon.scores.readers.files import (
-    ERRORS,
-    JSON_LINES,
-    N_ITEMS,
-    are_summaries,
-    json_object,
-    reported_number,
-)
+from gnomon.errors import either, joined, listed, note, several, shortened
+from gnomon.scores.columns import Column, Rows, Texts
+from gnomon.scores.readers.files import ERRORS, JSON_LINES, N_ITEMS, are_summaries, reported_number
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import (
@@ -72,70 +49,6 @@ _OF_ITEMS: Mapping[str, tuple[str, ...]] = {
 _ITEMS = [x for x in _OF_ITEMS["task"][:-2] if x not in PERHAPS_ITEMS]
 #: Names of scores that are right or wrong.
 _RIGHT_OR_WRONG = ("correct", "is_correct", "exact_match", "passed", "pass")
-
-
-def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
-    """Write a table of scores to a file that :func:`gnomon.scores.read_scores` reads back the same.
-
-    The file appears complete or not at all: it is written beside its place and then moved there.
-
-    Parameters
-    ----------
-    table : ScoreTable
-    path : path
-        A name that ends in ``.csv``, ``.tsv`` or ``.parquet``; the last needs Polars.
-
-    Raises
-    ------
-    ScoreDataError
-        The name ends otherwise.
-    OSError
-        The file cannot be written; the error names the path.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from gnomon.scores import read_scores
-    >>> table = ScoreTable.from_arrays({"a": [[1.5, 2.0]]}, metric="tce", higher_is_better=False)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "scores.csv"
-    ...     write_scores(table, path)
-    ...     print(path.read_text(), end="")
-    ...     read_scores(path).higher_is_better
-    algorithm,task,run,score,metric,direction
-    a,task_0,0,1.5,tce,lower
-    a,task_1,0,2.0,tce,lower
-    False
-    """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in (".csv", ".tsv", ".parquet"):
-        raise ScoreDataError(f"{path}: expected a name that ends in .csv, .tsv or .parquet")
-    facts = {"metric": table.metric if table.metric != "score" else None, "unit": table.unit}
-    facts["direction"] = None if table.higher_is_better else "lower"
-    facts |= {"units": None if table.units == "tasks" else "items", "cluster_column": table.cluster}
-    known = {name: Texts.repeated(x, len(table)) for name, x in facts.items() if x is not None}
-    rows = table.rows.with_columns(known)
-    if suffix == ".parquet":
-        out = io.BytesIO()
-        try:
-            replace(table, rows=rows).to_polars().write_parquet(out)
-        except ImportError:
-            raise GnomonError(f"{path}: Parquet needs Polars: pip install polars") from None
-        write_atomically(path, out.getvalue())
-        return
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n")
-    writer.writerow(rows.names)
-    writer.writerows(zip(*(_cells(rows[name]) for name in rows.names), strict=True))
-    write_atomically(path, text.getvalue().encode())
-
-
-def _cells(column: Column) -> Iterator[Any]:
-    """Return the cells of a column as a file has them: nothing for NaN."""
-    if not isinstance(column, Texts) and column.dtype.kind == "b":
-        return iter(np.where(column, "true", "false").tolist())
-    return ("" if x is None or x != x else x for x in column.tolist())
 
 
 def _are_items(names: Sequence[str]) -> bool:
@@ -365,125 +278,5 @@ ITEM_FILE = Reader(
     takes=frozenset({"metric", "where", "columns", "within_run"}),
     is_general=True,
     units="items",
-    in_memory=True,
-)
-
-_BINARY = (".npz", ".npy")
-
-
-def _read_arrays(source: Source, wanted: ReadRequest) -> ScoreTable:
-    """Read a file of arrays, or a folder of files with one algorithm each.
-
-    An ``.npz`` file has an array (runs, tasks) or (runs, tasks, steps) for each algorithm, and
-    perhaps a list ``tasks`` of their names; an ``.npy`` file has the array of one algorithm. JSON
-    has ``{algorithm: [[score, ...], ...]}``, ``{algorithm: {task: [score, ...]}}``, or ``{task:
-    [score, ...]}`` of one algorithm. A file of one algorithm is named for it.
-    """
-    origin = Origin(None if source.path is None else str(source.path))
-    files = _files(source.place) if source.is_folder else []
-    if source.is_folder and not files:
-        raise origin.error("expected files named ALGORITHM.json or .npz; found none")
-    try:
-        parts = [_rows_of(_loaded(file), file.stem, is_alone=True) for file in files]
-        if not source.is_folder:
-            content = source.content() if source.path is None else _loaded(source.place)
-            parts = [_rows_of(content, source.stem, is_alone=False)]
-        rows = tidy_rows(Rows.joined(parts), Origin(), {})
-    except ScoreDataError as error:
-        raise origin.error(str(error).removeprefix(f"{source}: ")) from None
-    except OverflowError:
-        raise origin.error("expected numbers of at most 1e308") from None
-    metric, about = wanted.metric or "score", origin.provenance("arrays")
-    return ScoreTable(rows, metric, None, wanted.is_higher_better, about)
-
-
-def _files(folder: Path) -> list[Path]:
-    return [file for ending in (".json", *_BINARY) for file in sorted(folder.glob(f"*{ending}"))]
-
-
-def _rows_of(content: Mapping[str, Any], stem: str, *, is_alone: bool) -> Rows:
-    """Return the rows of one file; `is_alone`, its algorithm has the name of the file."""
-    tasks = content.get("tasks") if isinstance(content.get("tasks"), np.ndarray) else None
-    content = {name: x for name, x in content.items() if tasks is None or name != "tasks"}
-    if _are_runs(content):
-        content = {stem: content}
-    values = list(content.values())
-    if not all(isinstance(value, Mapping) for value in values):
-        if is_alone and len(values) == 1 and isinstance(values[0], np.ndarray):
-            content = {stem: values[0]}
-        return rows_of_arrays(content, None if tasks is None else [*map(str, tasks.ravel())])
-    for algorithm, of_task in content.items():
-        if not _are_runs(of_task):
-            raise ScoreDataError(
-                "expected for each algorithm an array (runs, tasks) or a list of runs per task; "
-                f"found neither for {algorithm}"
-            )
-    return rows_of_records(
-        {"algorithm": algorithm, "task": task, "run": run, "score": score}
-        for algorithm, of_task in content.items()
-        for task, scores in of_task.items()
-        for run, score in enumerate(np.atleast_1d(np.asarray(scores, np.float64)).tolist())
-    )
-
-
-def _loaded(path: Path) -> dict[str, Any]:
-    """Return the content of a file by names; an array of one dimension is of runs on one task."""
-    if path.suffix.lower() not in _BINARY:
-        return json_object(path)
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return {path.stem: loaded[:, None] if loaded.ndim == 1 else loaded}
-        with loaded as file:
-            return {name: file[name] for name in file.files}
-    except FileNotFoundError:
-        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
-        why = " without Python objects" if "pickle" in str(error).lower() else ""
-        kind = path.suffix.lower()
-        raise ScoreDataError(f"{path}: expected an {kind} file of arrays of numbers{why}") from None
-
-
-def _are_runs(content: object) -> bool:
-    """Return whether an object holds the runs of each task: lists of numbers, or single ones."""
-    return isinstance(content, Mapping) and bool(content) and all(map(_is_runs, content.values()))
-
-
-def _is_runs(scores: object) -> bool:
-    if isinstance(scores, np.ndarray):
-        return scores.ndim == 1 and scores.dtype.kind in "iufb"
-    values = scores if isinstance(scores, list) else [scores]
-    return all(
-        x is None or (isinstance(x, int | float) and not isinstance(x, bool)) for x in values
-    )
-
-
-def _are_arrays(content: Any) -> bool:
-    """Return whether JSON holds runs by algorithm and task, or nothing but lists."""
-    values = list(content.values()) if isinstance(content, Mapping) else []
-    return bool(values) and (
-        all(map(_are_runs, values)) or all(isinstance(value, list) for value in values)
-    )
-
-
-def _are_files_of_arrays(source: Source) -> bool:
-    if source.is_folder:
-        files = _files(source.place)
-        return bool(files) and all(
-            file.suffix.lower() in _BINARY or _are_arrays(Source(file).json) for file in files
-        )
-    if source.is_file and source.ending in _BINARY:
-        return True
-    return not source.names and _are_arrays(source.json)
-
-
-ARRAYS = Reader(
-    "arrays",
-    "arrays or lists of runs in rliable's layout: .npz, .npy, .json, or a folder with one file "
-    "per algorithm",
-    recognises=_are_files_of_arrays,
-    read=_read_arrays,
-    takes=frozenset({"metric"}),
-    is_general=True,
     in_memory=True,
 )

@@ -9,7 +9,6 @@ terminal would obey it. A mistake in a program that calls Gnomon is an ordinary 
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
 import sys
@@ -48,6 +47,8 @@ class UnknownNameError(GnomonError):
         *,
         base: str | os.PathLike[str] | None = None,
     ) -> None:
+        import difflib  # rarely needed
+
         known, name = list(known), str(name)
         same = [x for x in known if x.strip().casefold() == name.strip().casefold()]
         near = same or difflib.get_close_matches(name, known, n=3)

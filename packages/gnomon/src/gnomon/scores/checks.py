@@ -14,7 +14,6 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, either, joined, listed, note, option
 from gnomon.scores.columns import IntArray, Rows
-from gnomon.tables import html_table
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
@@ -320,6 +319,8 @@ def contents(table: ScoreTable) -> str:
 
 def html_contents(table: ScoreTable) -> str:
     """Return the same as HTML, with the first rows, as a notebook shows a table."""
+    from gnomon.tables import html_table  # reading a file needs none
+
     title, *notes = contents(table).splitlines()
     rows = list(table.rows.records(0, 10))
     if len(table) > len(rows):

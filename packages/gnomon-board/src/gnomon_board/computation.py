@@ -22,7 +22,7 @@ _PROCESSES.set_forkserver_preload(
     [
         "gnomon_board.web.figures",
         "gnomon.ranking.ranks",
-        "gnomon.stats.bootstrap",
+        "gnomon.stats.medians",
         "gohr.run_page.figures",
         "matplotlib.backends.backend_svg",
         "scipy.special",

@@ -1,5 +1,3 @@
-from .bootstrap import median_curve as median_curve
-from .bootstrap import median_interval as median_interval
 from .comparison import Comparison as Comparison
 from .comparison import Comparisons as Comparisons
 from .comparison import compare as compare
@@ -13,6 +11,8 @@ from .improvement import probability_of_improvement as probability_of_improvemen
 from .learning_curves import Curves as Curves
 from .learning_curves import curves as curves
 from .learning_curves import summarize_runs as summarize_runs
+from .medians import median_curve as median_curve
+from .medians import median_interval as median_interval
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
 from .metrics import metric_named as metric_named

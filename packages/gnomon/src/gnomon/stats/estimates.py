@@ -15,7 +15,7 @@ from gnomon.scores.checks import check_scales
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.bootstrap import median_interval, replicates
+from gnomon.stats.bootstrap import replicates
 from gnomon.stats.cautions import (
     SHARED_FOUND,
     check_target,
@@ -41,7 +41,7 @@ from gnomon.stats.intervals import (
     table_noise,
 )
 from gnomon.stats.items import counted_as, refuse_options
-from gnomon.stats.medians import MedianProfile
+from gnomon.stats.medians import MedianProfile, median_interval
 from gnomon.stats.metrics import Metric, Metrics, median, metric_list, metric_named, metrics_for
 from gnomon.stats.samples import Strata
 from gnomon.stats.summary_statistics import scores_or_stand_ins

@@ -17,7 +17,6 @@ from gnomon.scores.checks import check_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap import median_interval
 from gnomon.stats.cautions import shared_tasks, warn_of_dependent_runs
 from gnomon.stats.estimates import on_tasks, spread_of
 from gnomon.stats.intervals import (
@@ -29,6 +28,7 @@ from gnomon.stats.intervals import (
     shared_effects,
     variances_to_use,
 )
+from gnomon.stats.medians import median_interval
 from gnomon.stats.metrics import Metric, Metrics, median, metrics_for
 from gnomon.stats.samples import Strata
 from gnomon.tables import percent

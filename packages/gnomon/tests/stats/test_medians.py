@@ -48,7 +48,7 @@ def test_points_of_a_band_are_intervals_of_their_values(monkeypatch):
     x = np.random.default_rng(3).normal(size=(12, 40)).cumsum(axis=1)
     x[:, 20:] = x[:, [20]]
     band = median_curve(x)
-    monkeypatch.setattr("gnomon.stats.bootstrap.BLOCK", 300)
+    monkeypatch.setattr("gnomon.stats.medians.MEDIANS", 300)
     np.testing.assert_array_equal(median_curve(x), band)
     for point in range(40):
         assert median_interval(x[:, point]) == tuple(end[point] for end in band)

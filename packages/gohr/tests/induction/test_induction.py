@@ -12,7 +12,7 @@ import pytest
 
 import gohr
 from gnomon.errors import GnomonError, ScoreDataError
-from gohr.experiments import RuleEntry, load_suite
+from gohr.experiments import ExperimentConfig, RuleEntry, load_suite, run
 from gohr.induction import (
     Conclusion,
     Induction,
@@ -23,6 +23,7 @@ from gohr.induction import (
     ideal_conclusion,
     measure,
     outcome_of,
+    outcomes_of_run,
     read_outcomes,
     trial_boards,
 )
@@ -175,6 +176,20 @@ def test_learners_are_measured_saved_read_and_ranked(tmp_path):
         measure(["idael"], "gohr-paper")
     with pytest.raises(GnomonError, match=r"^unknown tester 'owm'; did you mean 'own'"):
         measure(["ideal"], "gohr-paper", ["owm"])
+
+
+def test_learners_of_a_run_conclude_after_its_first_boards(tmp_path):
+    learners = ["ideal", "tabular_q", "rule_player"]
+    config = ExperimentConfig("a run", ["clockwise", "nearby"], learners, trials=2, episodes=6)
+    found = outcomes_of_run(run(config, tmp_path), 3, n_tests=2)
+    assert len(found) == 3 * 2 * 2
+    assert {(one.n_boards, one.tester) for one in found} == {(3, "own")}
+    tested = {one.player: one.n_tests for one in found}
+    assert tested == {"ideal": 2, "tabular_q": 2, "rule_player": 0}  # which is shown the rule
+    losses = {(loss.player, loss.cause): loss.value for loss in found.losses()}
+    assert losses["ideal", "all"] == losses["ideal", "poor inference"] == 0.0
+    assert losses["tabular_q", "poor inference"] > 0.5
+    assert losses["rule_player", "poor tests"] == 1.0  # no error, so nothing to learn from
 
 
 def test_tables_of_the_reference_project_are_read(tmp_path):

@@ -254,3 +254,10 @@ def test_the_folder_is_tried_before_anything_is_computed(lonely_folder, tmp_path
     with pytest.raises(AssertionError, match="computed"):
         report(lonely_folder, tmp_path / "new")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_it_shows_where_learners_fail_if_they_are_to_conclude(run_folder, tmp_path):
+    text = Page(report(run_folder, tmp_path / "page.html", conclude_after=2).read_text()).text
+    assert "What did they conclude after 2 boards, and where did they fail?" in text
+    assert "uniform solves" in text
+    assert "Where players fail" in text

@@ -203,6 +203,10 @@ def report(
         list[str] | None,
         typer.Option(help="Also write each figure as png or pdf; repeatable."),
     ] = None,
+    conclude_after: Annotated[
+        int | None,
+        typer.Option(min=1, help="Let the learners conclude after this many boards of each trial."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write the report of a run: a page, figures and their numbers.
@@ -213,6 +217,14 @@ def report(
     from gohr.run_page import report as write
 
     with answering("report", as_json=as_json) as answer:
-        page = write(run, out, level=level, seed=seed, baseline=baseline, also=also or ())
+        page = write(
+            run,
+            out,
+            level=level,
+            seed=seed,
+            baseline=baseline,
+            also=also or (),
+            conclude_after=conclude_after,
+        )
         answer.results([{"path": str(page)}])
         answer.say(str(page))

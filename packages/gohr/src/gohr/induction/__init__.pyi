@@ -7,6 +7,7 @@ from .outcomes import Induction as Induction
 from .outcomes import Outcome as Outcome
 from .players import measure as measure
 from .players import outcome_of as outcome_of
+from .players import outcomes_of_run as outcomes_of_run
 from .published import measured_outcomes as measured_outcomes
 from .published import read_outcomes as read_outcomes
 from .statements import foretells as foretells
@@ -22,6 +23,7 @@ __all__ = [
     "measure",
     "measured_outcomes",
     "outcome_of",
+    "outcomes_of_run",
     "read_outcomes",
     "trial_boards",
 ]

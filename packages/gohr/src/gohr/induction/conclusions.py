@@ -100,8 +100,12 @@ class Grade(FieldRecord):
 
     @property
     def solved(self) -> float:
-        """Share of the test boards that are solved."""
-        return self.n_solved / self.n_boards
+        """Share of the test boards that are solved; NaN if there were none."""
+        return self.n_solved / self.n_boards if self.n_boards else math.nan
+
+
+#: The grade of a player that was not asked for a conclusion.
+NOT_TESTED = Grade(0, 0, *(math.nan,) * 6)
 
 
 def grade(

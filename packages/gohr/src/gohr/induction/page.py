@@ -41,20 +41,7 @@ def induction_report(found: Induction) -> Report:
         )
     ]
     if losses:
-        sections.append(
-            Section(
-                "losses",
-                "Where players fail",
-                (
-                    "Little evidence: what an ideal observer leaves unsolved after as many "
-                    "attempts of its own choice. Poor tests: what it solves less after the "
-                    "attempts that were made. Poor inference: what the player solves less than the "
-                    "observer from the same evidence. The three add up to the boards not solved.",
-                ),
-                tables=(_loss_table(list(losses)),),
-                figures=(_loss_figure(list(losses)),),
-            )
-        )
+        sections.append(losses_section(list(losses)))
     ranking = found.ranking()
     if ranking is not None:
         sections.append(Section("ranks", "Ranks", tables=(_rank_table(ranking),)))
@@ -66,6 +53,22 @@ def induction_report(found: Induction) -> Report:
         (Answer("Who solves the test boards, and where do players fail?", found.sentences()),),
         tuple(sections),
         source="the outcomes",
+    )
+
+
+def losses_section(losses: list[Loss]) -> Section:
+    """Return the section of a page that shows where players fail."""
+    return Section(
+        "losses",
+        "Where players fail",
+        (
+            "Little evidence: what an ideal observer leaves unsolved after as many attempts of its "
+            "own choice. Poor tests: what it solves less after the attempts that were made. Poor "
+            "inference: what the player solves less than the observer from the same evidence. The "
+            "three add up to the boards not solved.",
+        ),
+        tables=(_loss_table(losses),),
+        figures=(_loss_figure(losses),),
     )
 
 

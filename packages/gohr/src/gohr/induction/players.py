@@ -6,16 +6,17 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import product
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import GnomonError, UnknownNameError, check_word
+from gnomon.errors import GnomonError, UnknownNameError, check_count, check_word
 from gohr.board import DEFAULT_SPEC, BoardSpec
 from gohr.experiments.entries import LearnerEntry, RuleEntry
 from gohr.experiments.suites import Suite, load_suite
 from gohr.induction.conclusions import (
+    NOT_TESTED,
     Conclusion,
     Grade,
     grade,
@@ -28,6 +29,9 @@ from gohr.learners.registry import available_learners, plays_alone
 from gohr.outcomes import ACCEPTED
 from gohr.people.mastery import attempts_to_master
 from gohr.playing import TrialLog, play
+
+if TYPE_CHECKING:
+    from gohr.experiments.runs import Run
 
 _Codes = npt.NDArray[np.uint8]
 
@@ -95,42 +99,98 @@ def measure(
         check_word("tester", tester, (OWN, *get_args(Kind)))
     found: list[Outcome] = []
     for done, (rule, trial) in enumerate(product(chosen.entries, range(trials)), start=1):
+        drawn: dict[str, Any] = {"trial": trial, "seed": seed, "board_spec": chosen.board}
+        tests = trial_boards(rule, "test", n_tests, **drawn)
+        about = {"group": chosen.group_of(rule.name), **drawn}
         for tester, n in product(testers, n_boards):
-            found += _of_trial(entries, chosen, rule, trial, tester, n, n_tests, seed)
+            if tester == OWN:
+                seen: TrialLog | _Codes = trial_boards(rule, "evidence", n, **drawn)
+            else:
+                seen = evidence(rule, cast(Kind, tester), n, **drawn)
+                about["ideal"] = ideal_shares(rule, seen, tests, **drawn)
+            found += [
+                _outcome_of_learner(entry, tester, rule, seen, tests, n_boards=n, **about)
+                for entry in entries
+            ]
+            about["ideal"] = None
         if progress is not None:
             progress(done, len(chosen.entries) * trials)
     return Induction(tuple(found), settings={"suite": chosen.full_name, "seed": seed})
 
 
-def _of_trial(
-    entries: Sequence[LearnerEntry],
-    suite: Suite,
-    rule: RuleEntry,
-    trial: int,
+def _outcome_of_learner(
+    entry: LearnerEntry,
     tester: str,
-    n_boards: int,
-    n_tests: int,
-    seed: int,
-) -> Iterable[Outcome]:
-    drawn: dict[str, Any] = {"trial": trial, "seed": seed, "board_spec": suite.board}
-    tests = trial_boards(rule, "test", n_tests, **drawn)
-    shown = ideal = None
-    if tester != OWN:
-        shown = evidence(rule, cast(Kind, tester), n_boards, **drawn)
-        ideal = ideal_shares(rule, shown, tests, **drawn)
-    words = [int(x[:32], 16) for x in (rule.hash, *(entry.hash for entry in entries))]
-    for entry, word in zip(entries, words[1:], strict=True):
-        rng = np.random.default_rng([seed, words[0], word, trial])
-        learner = entry.make(suite.board, rng=rng)
-        log = shown
-        if log is None:
-            boards = trial_boards(rule, "evidence", n_boards, **drawn)
-            log = play(boards, learner, rule.rule_set, board_spec=suite.board)
-        conclusion = learner_conclusion(learner, rule.rule_set, log, tests, shown=shown is not None)
-        graded = grade(conclusion, rule.rule_set, tests, log, board_spec=suite.board)
-        about = entry.name, tester, rule, log, graded, tests
-        group = suite.group_of(rule.name)
-        yield outcome_of(*about, n_boards=n_boards, group=group, ideal=ideal, **drawn)
+    rule: RuleEntry,
+    seen: TrialLog | _Codes,
+    tests: _Codes,
+    *,
+    horizon: int = 100,
+    **about: Any,
+) -> Outcome:
+    """Let a learner observe the attempts of another player, or play boards itself, and conclude."""
+    spec = about["board_spec"]
+    words = [int(x[:32], 16) for x in (rule.hash, entry.hash)]
+    rng = np.random.default_rng([about["seed"], *words, about["trial"]])
+    learner = entry.make(spec, rng=rng)
+    if isinstance(seen, TrialLog):
+        log = seen
+    else:
+        log = play(seen, learner, rule.rule_set, horizon=horizon, board_spec=spec)
+    conclusion = learner_conclusion(learner, rule.rule_set, log, tests, shown=seen is log)
+    graded = grade(conclusion, rule.rule_set, tests, log, board_spec=spec)
+    return outcome_of(entry.name, tester, rule, log, graded, tests, **about)
+
+
+def outcomes_of_run(run: Run, n_boards: int = 5, *, n_tests: int = 5) -> Induction:
+    """Let the learners of a run conclude after the first boards of each trial.
+
+    A learner makes its attempts on these boards again, and then plans its moves on test boards. Of
+    people, and of learners that need another program or are shown the rule, only the attempts are
+    set against those of an ideal observer.
+
+    Parameters
+    ----------
+    run : Run
+        Trials that failed or are not played yet are left out.
+    n_boards, n_tests : int
+        Boards of each trial, and test boards, at least 1.
+
+    Returns
+    -------
+    Induction
+        One outcome for each trial.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gohr
+    >>> config = gohr.ExperimentConfig("one", ["clockwise"], ["ideal"], trials=1, episodes=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [one] = outcomes_of_run(gohr.run(config, folder), 1)
+    >>> one.tester, one.n_boards, one.n_tests
+    ('own', 1, 5)
+    """
+    check_count("n_boards", n_boards)
+    check_count("n_tests", n_tests)
+    config = run.config
+    entries = {entry.name: entry for entry in config.learners}
+    rules = {rule.name: rule for rule in config.rules}
+    found = []
+    for record, log in run.each([trial for trial in run.trials() if trial.error is None]):
+        entry, rule = entries[record.learner], rules[record.rule]
+        drawn: dict[str, Any] = {"trial": record.trial, "seed": config.seed}
+        drawn["board_spec"] = config.board
+        seen = evidence(rule, log, n_boards, board_spec=config.board)
+        tests = trial_boards(rule, "test", n_tests, **drawn)
+        about = OWN, rule, seen.boards, tests
+        drawn["n_boards"] = len(seen.boards)
+        if plays_alone(entry.kind) and not entry.is_shown_the_rule:
+            one = _outcome_of_learner(entry, *about, horizon=config.horizon, **drawn)
+        else:
+            one = outcome_of(entry.name, OWN, rule, seen, NOT_TESTED, tests, **drawn)
+        found.append(one)
+    return Induction(tuple(found), settings={"seed": config.seed})
 
 
 def outcome_of(

@@ -21,9 +21,10 @@ from gnomon.errors import ScoreDataError, check_word
 from gnomon.files import read_text
 from gohr.experiments.entries import RuleEntry
 from gohr.experiments.suites import load_suite
+from gohr.induction.conclusions import NOT_TESTED
 from gohr.induction.conditions import evidence, trial_boards
 from gohr.induction.outcomes import OWN, Induction, Outcome
-from gohr.induction.players import ideal_shares
+from gohr.induction.players import outcome_of
 from gohr.outcomes import ACCEPTED
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 from gohr.people.transcripts import is_transcript, read_transcripts
@@ -272,19 +273,20 @@ def _of_people(path: Path) -> Iterator[Outcome]:
     for series in read_transcripts(path):
         log, name, trial = series.log, series.rule, met[series.rule]
         met[name] += 1
-        counts = {"trial": trial, "n_boards": len(log.boards), "n_attempts": len(log.actions)}
-        shares, text = (math.nan, math.nan), _text_of(name, path / "rules" / f"{name}.txt")
-        if series.boards_known and text is not None:
-            rule = RuleEntry(name, text)
-            try:
-                shown = evidence(rule, log, len(log.boards))
-            except ValueError as error:
-                raise ScoreDataError(f"{path}, {series.player} on {name}: {error}") from None
-            tests = trial_boards(rule, "test", _N_TESTS, trial=trial)
-            shares = ideal_shares(rule, shown, tests, trial=trial)
-        m_star = attempts_to_master(log.outcomes == ACCEPTED)
-        ideal = dict(zip(("ideal_on_same", "ideal_on_own"), shares, strict=True))
-        yield _outcome("people", OWN, name, m_star=m_star, **counts, **ideal)
+        about: dict[str, Any] = {"trial": trial, "n_boards": len(log.boards)}
+        text = _text_of(name, path / "rules" / f"{name}.txt")
+        if not series.boards_known or text is None:
+            m_star = attempts_to_master(log.outcomes == ACCEPTED)
+            yield _outcome("people", OWN, name, n_attempts=len(log.actions), m_star=m_star, **about)
+            continue
+        rule = RuleEntry(name, text)
+        try:
+            shown = evidence(rule, log, len(log.boards))
+        except ValueError as error:
+            raise ScoreDataError(f"{path}, {series.player} on {name}: {error}") from None
+        tests = trial_boards(rule, "test", _N_TESTS, trial=trial)
+        group = load_suite("gohr-basic").group_of(name)
+        yield outcome_of("people", OWN, rule, shown, NOT_TESTED, tests, group=group, **about)
 
 
 def _text_of(rule: str, file: Path) -> str | None:

@@ -21,6 +21,8 @@ from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.metrics import STREAK
 from gohr.experiments.rule_elements import Elements
 from gohr.experiments.rule_tags import TagEffects
+from gohr.induction import Induction, outcomes_of_run
+from gohr.induction.page import losses_section
 from gohr.rules.catalogue import info_of
 from gohr.run_page.figures import (
     board_figure,
@@ -40,6 +42,7 @@ def report(
     seed: int = 0,
     baseline: str | None = None,
     also: Sequence[str] = (),
+    conclude_after: int | None = None,
 ) -> Path:
     """Write the report of a run: one page to open in a browser.
 
@@ -63,6 +66,10 @@ def report(
         experiment, if it has one.
     also : sequence of {"png", "pdf"}
         Formats of each figure besides SVG.
+    conclude_after : int, optional
+        Let the learners conclude after this number of boards of each trial, and show whether their
+        tests or their inference cost test boards (:func:`gohr.induction.outcomes_of_run`). This
+        takes about a third of a second for each trial.
 
     Returns
     -------
@@ -95,12 +102,13 @@ def report(
     place = Path(out or folder.path / "report")
     try_place(place, also)
     findings = findings_of(folder, seed=seed, level=level, baseline=baseline)
+    concluded = None if conclude_after is None else outcomes_of_run(folder, conclude_after)
     with default_settings():
-        return report_of(findings).save(place, also=also)
+        return report_of(findings, concluded).save(place, also=also)
 
 
-def report_of(findings: Findings) -> Report:
-    """Return the report of the findings of a run."""
+def report_of(findings: Findings, concluded: Induction | None = None) -> Report:
+    """Return the report of the findings of a run, and of what its learners concluded."""
     config = findings.config
     played = bool(findings.performances)
     sections = [
@@ -108,6 +116,7 @@ def report_of(findings: Findings) -> Report:
         *([_elements(findings.elements)] if findings.elements else []),
         *([_tags(findings.tags)] if findings.tags else []),
         *([_learners(findings)] if len(findings.learners) > 1 else []),
+        *([losses_section(list(concluded.losses()))] if concluded else []),
         *([_learning(findings), _trials(findings)] if played else []),
         _game(findings),
         _failures(findings),
@@ -121,7 +130,7 @@ def report_of(findings: Findings) -> Report:
             f"{at_most}{counted(config.trials, 'trial')} each of "
             f"{at_most}{counted(config.episodes, 'episode')}"
         ),
-        answers=_answers(findings),
+        answers=(*_answers(findings), *_conclusions(concluded)),
         notices=findings.caveats(),
         sections=tuple(section for section in sections if section is not None),
         card=_card(findings),
@@ -147,6 +156,14 @@ def _answers(findings: Findings) -> tuple[Answer, ...]:
         )
     answers.append(Answer("How certain is that?", _certainty(findings)))
     return tuple(answers)
+
+
+def _conclusions(concluded: Induction | None) -> tuple[Answer, ...]:
+    if not concluded:
+        return ()
+    n_boards = concluded[0].n_boards
+    title = f"What did they conclude after {counted(n_boards, 'board')}, and where did they fail?"
+    return (Answer(title, concluded.sentences()),)
 
 
 def _certainty(findings: Findings) -> tuple[str, ...]:

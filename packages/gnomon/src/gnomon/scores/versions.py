@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted, listed, note, option
+from gnomon.errors import ScoreDataError, check_word, counted, listed, note, option
 from gnomon.scores.columns import IntArray, Rows, Texts, looked_up
 from gnomon.scores.items import check_inputs
 from gnomon.scores.reading import Scores, table_of
@@ -32,7 +32,7 @@ def version_of(scores: Scores, name: str) -> ScoreTable:
     return table
 
 
-def expect_alike(new: ScoreTable, base: ScoreTable) -> None:
+def _expect_alike(new: ScoreTable, base: ScoreTable) -> None:
     """Refuse another scorer or direction, and items with other texts or on another scale."""
     for field, name in (("scale", "scorer"), ("higher_is_better", "direction")):
         one, two = getattr(new, field), getattr(base, field)
@@ -65,7 +65,16 @@ def put_together(
     worst: float | None,
     require: float | None,
 ) -> tuple[ScoreTable, set[str]]:
-    """Return one table of both on the tasks they share, and those on which NEW lacks scores."""
+    """Return one table of both on the tasks they share, and those on which NEW lacks scores.
+
+    `missing`, `worst` and `require` are those of :func:`gnomon.gate`.
+    """
+    check_word("missing", missing, get_args(Missing))
+    if require is not None and not 0.0 < require <= 1.0:
+        raise ScoreDataError(f"require: expected a share above 0, at most 1, found {require:g}")
+    if worst is not None and missing != "wrong":
+        raise ScoreDataError(f"a worst score needs {option(missing='wrong')}")
+    _expect_alike(new, base)
     one = "item" if base.units == "items" else "task"
     place = {name: i for i, name in enumerate(base.tasks)}
     if place.keys().isdisjoint(new.tasks):
@@ -102,12 +111,7 @@ def put_together(
                 f"{what}; scores are not between 0 and 1: {option(worst=0)} gives the worst"
             )
         least = float(not base.higher_is_better) if worst is None else worst
-        score = np.where(np.isnan(ours["score"]), least, ours["score"])
-        ours = ours.with_columns({"score": score})
-        added = _first_others(theirs, ours, of_base, np.where(short, planned - n, 0))
-        filled = theirs.take(added).with_columns({"score": np.full(added.size, least)})
-        filled = filled.with_columns({"algorithm": Texts.repeated(NEW, added.size)})
-        ours = Rows.joined([ours, filled])
+        ours = _filled(ours, theirs, of_base, np.where(short, planned - n, 0), least)
     if lacking:
         note(f"{what}: {'counted as the worst score' if missing == 'wrong' else 'left out'}")
     if unlike := len(place) - n_known + len(others):
@@ -138,12 +142,19 @@ def _places(rows: Rows, place: Mapping[str, int]) -> IntArray:
     return looked_up(at, rows["task"].codes)
 
 
-def _first_others(theirs: Rows, ours: Rows, at: IntArray, wanted: IntArray) -> IntArray:
-    """Return the first rows of BASE on each task, as many as wanted, whose runs NEW lacks."""
+def _filled(ours: Rows, theirs: Rows, at: IntArray, lacking: IntArray, worst: float) -> Rows:
+    """Return the rows of NEW with the worst score for each that is missing.
+
+    On each task, `lacking` rows are added: the first runs of BASE that NEW lacks.
+    """
     own = {*zip(ours.tolist("task"), ours.tolist("run"), strict=True)}
-    left, found = wanted.copy(), []
+    left, added = lacking.copy(), []
     for row, pair in enumerate(zip(theirs.tolist("task"), theirs.tolist("run"), strict=True)):
         if left[at[row]] > 0 and pair not in own:
             left[at[row]] -= 1
-            found.append(row)
-    return np.array(found, np.int64)
+            added.append(row)
+    rows = theirs.take(np.array(added, np.int64))
+    rows = rows.with_columns({"algorithm": Texts.repeated(NEW, len(rows))})
+    filled = Rows.joined([ours, rows.with_columns({"score": np.full(len(rows), np.nan)})])
+    score = np.where(np.isnan(filled["score"]), worst, filled["score"])
+    return filled.with_columns({"score": score})

@@ -7,9 +7,8 @@ groups of one call. Items and runs that crashed are never left out unless the ca
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from gnomon.errors import (
     UnknownNameError,
     check_level,
     check_type,
-    check_word,
     counted,
     either,
     joined,
@@ -30,16 +28,7 @@ from gnomon.results import FieldRecord, Results, made_by, noted, recorded
 from gnomon.scores.items import clusters_of_items
 from gnomon.scores.reading import Scores
 from gnomon.scores.table import ScoreTable, Units
-from gnomon.scores.versions import (
-    BASE,
-    NEW,
-    PAIR,
-    Missing,
-    expect_alike,
-    put_together,
-    version_of,
-    within_unit,
-)
+from gnomon.scores.versions import BASE, NEW, PAIR, Missing, put_together, version_of, within_unit
 from gnomon.stats.comparison import FOR_PAIRS, Comparison, compare
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.distributions import normal_quantile
@@ -227,70 +216,46 @@ def gate(
     >>> found.passed, [(one.claim, one.holds) for one in found]
     (False, [('non-inferior 0.02', False), ('regression', False)])
     """
-    check_word("missing", missing, get_args(Missing))
     if metric is not None:
         check_type("metric", metric, str, "the name of one metric")
-    margin = _margin(non_inferior)
-    claims = [f"{NON_INFERIOR} {non_inferior}"] if non_inferior is not None else []
-    claims += [name for name, on in ((REGRESSION, regression), (SUPERIOR, superior)) if on]
-    if not claims:
-        known = option(non_inferior=0.02), option(regression=True), option(superior=True)
-        raise ScoreDataError(
-            f"expected a claim to decide, such as {joined(known, 'or')}; found none"
-        )
-    if require is not None and not 0.0 < require <= 1.0:
-        raise ScoreDataError(f"require: expected a share above 0, at most 1, found {require:g}")
-    if worst is not None and missing != "wrong":
-        raise ScoreDataError(f"a worst score needs {option(missing='wrong')}")
     check_level(level)
+    claims, margin = _claims(non_inferior, regression, superior), _margin(non_inferior)
+    error = (1.0 - level) / 2.0
     with recorded() as notes:
         theirs = counted_as(version_of(base, BASE), units, cluster)
         ours = counted_as(version_of(new, NEW), theirs.units, None)
-        expect_alike(ours, theirs)
         table, lacking = put_together(ours, theirs, missing, worst, require)
         metric = _known_metric(table, metric, non_inferior)
-        groups, error = _groups(theirs, by, table.tasks), (1.0 - level) / 2.0
-        least = math.floor(-math.log2(error)) + 1 if table.units == "items" else 0
-        if len(table.tasks) < least:
-            raise ScoreDataError(
-                f"expected {least} shared items or more, found {len(table.tasks)}: with fewer no "
-                f"result is significant at a level of {percent(level)}"
-            )
+        groups = _groups(theirs, by, table.tasks)
         levels = level, 1.0 - 2.0 * error / (len(claims) * len(groups))
-        parts = [_Group.of(None, table, metric, levels, paired)]
-        for name in [*groups][1:]:
-            tasks = [task for task in table.tasks if task in groups[name]]
-            # Within one cluster, items are the sample.
-            cluster = None if by == table.cluster else table.cluster
-            part = replace(table.select(tasks=tasks), cluster=cluster)
-            with noted():
-                parts.append(_Group.of(name, part, metric, levels, paired))
-        small = [str(part.name) for part in parts if len(part.table.tasks) < least]
-        if small:
-            note(f"too few items to show an effect in {listed(small)}")
-        made = [(claim, group) for group in parts for claim in claims]
-        p_values = holm([group.p_value(claim, *margin) for claim, group in made]).tolist()
-        found = [
-            GateClaim(
-                claim=claim,
-                group=group.name,
-                holds=(p_value <= error) != (claim == REGRESSION),
-                value=group.compared.value,
-                low=group.compared.low,
-                high=group.compared.high,
-                p_value=p_value,
-                n_missing=len(lacking & groups[group.name]),
-                detectable=group.detectable(claim),
-                percent=group.percent,
-            )
-            for (claim, group), p_value in zip(made, p_values, strict=True)
-        ]
+        parts = _compared(table, groups, by, metric, levels, paired)
+        made = [(claim, part) for part in parts for claim in claims]
+        p_values = holm([part.p_value(claim, *margin) for claim, part in made]).tolist()
+        found = tuple(
+            part.decided(claim, p_value, error, len(lacking & groups[part.name]))
+            for (claim, part), p_value in zip(made, p_values, strict=True)
+        )
     settings = made_by(
         None, claims=claims, metric=metric, level=level, error=round(error, 12), correction="holm",
         by=by, missing=missing, worst=worst, require=require, paired=paired, units=table.units,
         cluster=table.cluster, higher_is_better=table.higher_is_better,
     )  # fmt: skip
-    return Gate(tuple(found), settings, tuple(notes))
+    return Gate(found, settings, tuple(notes))
+
+
+def _claims(non_inferior: float | str | None, regression: bool, superior: bool) -> list[str]:
+    """Return the claims to decide, by name."""
+    named = {
+        f"{NON_INFERIOR} {non_inferior}": non_inferior is not None,
+        REGRESSION: regression,
+        SUPERIOR: superior,
+    }
+    if not any(named.values()):
+        known = option(non_inferior=0.02), option(regression=True), option(superior=True)
+        raise ScoreDataError(
+            f"expected a claim to decide, such as {joined(known, 'or')}; found none"
+        )
+    return [name for name, is_made in named.items() if is_made]
 
 
 def _margin(given: float | str | None) -> tuple[float, bool]:
@@ -340,6 +305,38 @@ def _groups(base: ScoreTable, by: str | None, shared: Sequence[str]) -> dict[str
     return found
 
 
+def _compared(
+    table: ScoreTable,
+    groups: Mapping[str | None, set[str]],
+    by: str | None,
+    metric: str,
+    levels: tuple[float, float],
+    paired: bool,
+) -> list[_Group]:
+    """Return the comparison on all tasks or items, and on those of each group.
+
+    With fewer items than `least`, not even a loss of all of them is significant by the sign test.
+    """
+    least = 1 + math.floor(1.0 - math.log2(1.0 - levels[0])) if table.units == "items" else 0
+    if len(table.tasks) < least:
+        raise ScoreDataError(
+            f"expected {least} shared items or more, found {len(table.tasks)}: with fewer no "
+            f"result is significant at a level of {percent(levels[0])}"
+        )
+    parts = [_Group.of(None, table, metric, levels, paired)]
+    # Within one cluster, items are the sample.
+    cluster = None if by == table.cluster else table.cluster
+    for name in [*groups][1:]:
+        own = table.select(tasks=[task for task in table.tasks if task in groups[name]])
+        with noted():
+            part = replace(own, cluster=cluster)
+            parts.append(_Group.of(name, part, metric, levels, paired))
+    small = [str(part.name) for part in parts if len(part.table.tasks) < least]
+    if small:
+        note(f"too few items to show an effect in {listed(small)}")
+    return parts
+
+
 @dataclass(frozen=True, eq=False)
 class _Group:
     """The comparison of NEW and BASE on a group of tasks or items.
@@ -386,6 +383,21 @@ class _Group:
         """The difference in per cent of the value of BASE; NaN of a probability."""
         known = self.base > 0.0 and self.metric != IMPROVEMENT
         return 100.0 * self.compared.value / self.base if known else math.nan
+
+    def decided(self, claim: str, p_value: float, error: float, n_missing: int) -> GateClaim:
+        """Return a claim with its corrected p-value and its decision at a one-sided error."""
+        return GateClaim(
+            claim=claim,
+            group=self.name,
+            holds=(p_value <= error) != (claim == REGRESSION),
+            value=self.compared.value,
+            low=self.compared.low,
+            high=self.compared.high,
+            p_value=p_value,
+            n_missing=n_missing,
+            detectable=self.detectable(claim),
+            percent=self.percent,
+        )
 
     @property
     def _side(self) -> float:

@@ -10,7 +10,7 @@ import pytest
 import gnomon.scores.datasets as datasets
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores import load_scores
-from gnomon.scores.datasets import dataset_file, load_references
+from gnomon.scores.datasets import dataset_file
 
 SHARED = Path(__file__).parents[4] / ".." / "shared" / "data"
 
@@ -73,6 +73,3 @@ def test_the_atari_scores(monkeypatch):
     assert (len(table), len(table.algorithms), len(table.tasks)) == (3365, 62, 57)
     assert table.runs("Prior+Duel hs", "alien").size == 2
     assert table.attributes == ("group", "year")
-    references = load_references()
-    assert len(references) == 57
-    assert references["icehockey"] == (-11.15, 0.9)

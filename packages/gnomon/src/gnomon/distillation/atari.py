@@ -24,7 +24,8 @@ from typing import Any, Unpack
 from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.datasets import load_references, load_scores
+from gnomon.scores.anchors import atari_baselines
+from gnomon.scores.datasets import load_scores
 from gnomon.scores.table import ScoreTable
 
 #: What environment libraries write around a name.
@@ -167,7 +168,7 @@ def paper_scores(**changes: Unpack[PreparationOptions]) -> PreparedScores:
         Options of :func:`gnomon.distillation.prepare` that replace those of the paper.
     """
     options: PreparationOptions = {
-        "references": load_references(),
+        "references": atari_baselines(),
         "group_by": "group",
         "date_by": "year",
     }

@@ -16,7 +16,6 @@ import hashlib
 import io
 import json
 import os
-import re
 from collections import Counter
 from importlib import resources
 from pathlib import Path
@@ -106,7 +105,8 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
         )
     records = []
     n_runs: Counter[tuple[str, str]] = Counter()
-    for row in _csv_rows(dataset_file("dataset.csv")):
+    text = dataset_file("dataset.csv").read_text(encoding="utf-8")
+    for row in csv.DictReader(io.StringIO(text, newline="")):
         algorithm, task = row["Algorithm"], row["Game"]
         group = row["Paper Title"].strip() or row["Source"]
         year = row["Date"] or _YEARS.get(algorithm) or _YEARS.get(group)
@@ -123,11 +123,6 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
         n_runs[algorithm, task] += 1
     source = "Aitchison, Sweetser and Hutter 2022, github.com/maitchison/Atari-5 (MIT)"
     return ScoreTable.from_records(records, provenance=(f"{name}: {source}",))
-
-
-def _csv_rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 #: Years that the data set leaves blank, by algorithm or by the collection that scores come from.
@@ -183,15 +178,6 @@ def measured_provenance(name: str) -> dict[str, Any]:
     text = (_folder() / f"{name}.json").read_text(encoding="utf-8")
     about: dict[str, Any] = json.loads(text)
     return about
-
-
-def load_references() -> dict[str, tuple[float, float]]:
-    """Return the random and the human score of each game of Atari-5: what 0 and 100 mean there."""
-    # The scores name games by their letters alone ("icehockey"), this file does not.
-    return {
-        re.sub("[^a-z]", "", row["Game"].lower()): (float(row["Random"]), float(row["Human"]))
-        for row in _csv_rows(dataset_file("Atari-Human.csv"))
-    }
 
 
 def dataset_file(file: str) -> Path:

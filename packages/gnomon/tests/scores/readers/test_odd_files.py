@@ -2,10 +2,8 @@
 
 import io
 import json
-import tracemalloc
 import warnings
 
-import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
@@ -114,38 +112,19 @@ def test_other_files_are_refused_with_the_cause(tmp_path, name):
 
 
 @pytest.mark.parametrize("kind", ["inspect", "helm"])
-def test_large_logs_are_read_sample_by_sample(tmp_path, kind):
-    padding = [{"role": "user", "content": "x" * 200} for _ in range(100)]
+def test_logs_that_are_cut_off_are_refused(tmp_path, kind):
     if kind == "inspect":
-        samples = [
-            {
-                "id": i,
-                "epoch": 1,
-                "input": "?",
-                "scores": {"match": {"value": "C"}},
-                "more": padding,
-            }
-            for i in range(300)
-        ]
-        about = {"model": "m", "task": "t", "dataset": {}, "config": {}}
-        log = {"status": "success", "eval": about, "samples": samples}
+        samples = [{"id": i, "epoch": 1, "scores": {"match": {"value": "C"}}} for i in range(3)]
+        log = {"status": "success", "eval": {"model": "m", "task": "t"}, "samples": samples}
         path = tmp_path / "log.json"
     else:
         stats = [{"name": {"name": "em", "split": "test"}, "mean": 1.0}]
-        log = [{"instance_id": f"id{i}", "stats": stats, "more": padding} for i in range(300)]
+        log = [{"instance_id": f"id{i}", "stats": stats} for i in range(3)]
         spec = {"name": "quiz:model=m", "adapter_spec": {"model": "m"}}
         (tmp_path / "run_spec.json").write_text(json.dumps(spec))
         path = tmp_path / "per_instance_stats.json"
     path.write_text(json.dumps(log))
-    del log
-    size = path.stat().st_size
-    tracemalloc.start()
-    table = read_scores(path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert np.nanmean(table.item_scores.matrix()) == 1.0
-    assert len(table.tasks) == 300
-    assert peak < 0.8 * size
-    path.write_text(path.read_text()[: size // 2])
+    assert read_scores(path).item_scores.matrix().tolist() == [[1.0, 1.0, 1.0]]
+    path.write_text(path.read_text()[:-20])
     with pytest.raises(ScoreDataError, match="it is cut off"):
         read_scores(path)

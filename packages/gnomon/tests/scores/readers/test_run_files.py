@@ -95,7 +95,7 @@ def test_evaluations_that_are_none(tmp_path):
         read_scores(path, format="evaluations", metric="wins")
     with pytest.raises(ScoreDataError, match=r"expected an \.npz file of arrays of numbers"):
         read_scores(write(tmp_path / "x.npz", "text"), format="evaluations")
-    with pytest.raises(ScoreDataError, match="expected a file of evaluations; there is none"):
+    with pytest.raises(ScoreDataError, match="expected a file or folder of scores; there is none"):
         read_scores(tmp_path / "nowhere.npz", format="evaluations")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.columns import Rows, rows_of_arrays, rows_of_records
@@ -75,9 +76,12 @@ def _rows_of(content: Mapping[str, Any], stem: str, *, is_alone: bool) -> Rows:
 
 
 def _loaded(path: Path) -> dict[str, Any]:
-    """Return the content of a file by names; an array of one dimension is of runs on one task."""
-    if path.suffix.lower() not in _BINARY:
-        return json_object(path)
+    """Return the content of a file by names."""
+    return arrays_in(path) if path.suffix.lower() in _BINARY else json_object(path)
+
+
+def arrays_in(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of a file by names; one of one dimension alone is of runs on one task."""
     try:
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):

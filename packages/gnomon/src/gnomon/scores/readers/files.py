@@ -45,10 +45,6 @@ _SPREAD = r"(?:(?:±|\+/-|\\pm)\s*[\d.,]+\s*%?|\([\d.,]+\s*%?\))"
 _EMPHASIS = "*_"
 _REPORTED = re.compile(rf"({_PLAIN})\s*%?[{_EMPHASIS}]*\s*({_SPREAD})?\s*%?")
 
-_BLANKS = re.compile(r"\s*")
-#: Number of characters of a large JSON file that are read at a time.
-_PART = 1_000_000
-
 
 def is_table(path: Path) -> bool:
     """Return whether a path is a separated file, by its name."""
@@ -426,82 +422,14 @@ def json_lines(path: Path) -> Iterator[dict[str, Any]]:
         raise ScoreDataError(f"{path}: cannot read this file: {error.strerror}") from None
 
 
-class JsonParts:
-    """The parts of a large JSON file, of which one is in memory at a time."""
+#: Where logs lie below a folder: not at any depth, for it may be a whole disk.
+_DEPTHS = ("", "*/", "*/*/")
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._text, self._at = "", 0
 
-    def items(self, name: str | None = None) -> Iterator[tuple[str, Any]]:
-        """Yield what a file holds in its order: entries of the object, or elements of the list.
-
-        Each comes with its key; elements of the list that stands under `name` come one by one.
-        """
-        with self._path.open(encoding="utf-8-sig") as self._file:
-            try:
-                if self._next() == "[":
-                    yield from (("", item) for item in self._list())
-                    return
-                self._take("{")
-                while self._next() == '"':
-                    key = self._value()
-                    self._take(":")
-                    if key == name and self._next() == "[":
-                        yield from ((key, item) for item in self._list())
-                    else:
-                        yield key, self._value()
-                    if self._next() == ",":
-                        self._at += 1
-                self._take("}", "Expecting property name enclosed in double quotes")
-            except (ValueError, RecursionError) as error:
-                raise _no_json(error, str(self._path)) from None
-
-    def _list(self) -> Iterator[Any]:
-        self._take("[")
-        while self._next() != "]":
-            yield self._value()
-            if self._next() == ",":
-                self._at += 1
-            elif self._next() != "]":
-                self._take(",")
-        self._at += 1
-
-    def _value(self) -> Any:
-        """Return the value that begins here."""
-        self._next()
-        while True:
-            try:
-                value, end = json.JSONDecoder().raw_decode(self._text, self._at)
-            except ValueError:
-                if not self._more():
-                    raise
-                continue
-            # A number goes on, perhaps, where the text ends.
-            if end < len(self._text) or not self._more():
-                self._at = end
-                return value
-
-    def _next(self) -> str:
-        """Return the next character that is no blank, "" at the end of the file."""
-        while True:
-            found = _BLANKS.match(self._text, self._at)
-            self._at = found.end() if found else self._at
-            if self._at < len(self._text) or not self._more():
-                return self._text[self._at : self._at + 1]
-
-    def _take(self, character: str, message: str = "") -> None:
-        if self._next() != character:
-            message = message or f"expected {character!r}"
-            raise json.JSONDecodeError(message, self._text, self._at)
-        self._at += 1
-
-    def _more(self) -> bool:
-        """Read on, as much as there is already or more; return whether there was anything."""
-        rest = self._text[self._at :]
-        more = self._file.read(max(_PART, len(rest)))
-        self._text, self._at = rest + more, 0
-        return bool(more)
+def files_below(folder: Path, pattern: str) -> Iterator[Path]:
+    """Yield the files of a pattern in a folder and up to two folders below it, in order."""
+    for depth in _DEPTHS:
+        yield from sorted(folder.glob(f"{depth}{pattern}"))
 
 
 def mapping_at(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import ScoreDataError, counted, joined, note, option
-from gnomon.scores.readers.files import JsonParts, json_content, json_object, mapping_at
+from gnomon.scores.readers.files import files_below, json_content, json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
@@ -27,8 +27,6 @@ from gnomon.scores.readers.samples import (
 from gnomon.scores.table import ScoreTable
 
 STATS = "per_instance_stats.json"
-#: Where runs lie below a folder.
-DEPTHS = ("", "*/", "*/*/")
 #: What a run counts beside its scores, and the columns of costs for it.
 _COSTS = {
     "num_prompt_tokens": "input_tokens",
@@ -46,8 +44,7 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a run, or every one in a folder, up to two folders deep."""
     path = source.place
     folder = path if path.is_dir() else path.parent
-    files = [file for deep in DEPTHS for file in sorted(folder.glob(f"{deep}{STATS}"))]
-    logs = read_each(files, _log, "HELM")
+    logs = read_each(files_below(folder, STATS), _log, "HELM")
     known = [log.rows.texts("split").names for log in logs if "split" in log.rows]
     splits = sorted({split for names in known for split in names})
     if len(splits) > 1 and "split" not in wanted.where:
@@ -66,7 +63,7 @@ def _log(path: Path) -> Log:
         raise ScoreDataError(f"{place}: expected name and adapter_spec.model of a run of HELM")
     texts = _inputs(path.with_name("scenario_state.json"))
     samples, n_perturbed = [], 0
-    for _, instance in JsonParts(path).items():
+    for instance in json_content(path):
         if not (isinstance(instance, dict) and "instance_id" in instance):
             raise ScoreDataError(f"{path}: expected objects with an instance_id")
         if instance.get("perturbation") is None:
@@ -128,8 +125,8 @@ def _inputs(path: Path) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     if not path.is_file():
         return found
-    for name, state in JsonParts(path).items("request_states"):
-        instance = mapping_at(state, "instance") if name == "request_states" else {}
+    for state in json_object(path).get("request_states") or ():
+        instance = mapping_at(state, "instance")
         given = instance.get("input")
         text = given.get("text") if isinstance(given, dict) else given
         if isinstance(text, str) and instance.get("perturbation") is None:
@@ -140,7 +137,7 @@ def _inputs(path: Path) -> dict[str, dict[str, str]]:
 def _recognises(source: Source) -> bool:
     path = source.place
     if path.is_dir():
-        return any(next(path.glob(f"{deep}{STATS}"), None) for deep in DEPTHS)
+        return any(files_below(path, STATS))
     return path.name == STATS
 
 

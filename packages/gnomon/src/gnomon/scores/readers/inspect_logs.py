@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import GnomonError, ScoreDataError, counted, note, option
-from gnomon.scores.readers.files import JsonParts, json_of, mapping_at
+from gnomon.scores.readers.files import files_below, json_object, json_of, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
@@ -31,8 +31,6 @@ from gnomon.scores.readers.samples import (
 )
 from gnomon.scores.table import ScoreTable
 
-#: Where logs lie below a folder.
-DEPTHS = ("", "*/", "*/*/")
 #: The end of a text that a summary does not hold in full.
 _CUT = "(content truncated)"
 #: Columns of costs, and the names of these costs in a log.
@@ -57,8 +55,7 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     path = source.place
     files = [path]
     if path.is_dir():
-        every = [file for deep in DEPTHS for file in sorted(path.glob(f"{deep}*"))]
-        every = [file for file in every if file.suffix in (".eval", ".json")]
+        every = [file for file in files_below(path, "*") if file.suffix in (".eval", ".json")]
         files = [file for file in every if _is_log(file)]
         odd = [file.name for file in every if file not in files]
         if odd:
@@ -76,7 +73,8 @@ def _log(path: Path) -> Log:
         with archive:
             head, samples = archive.head(), list(map(_sample, archive.samples()))
     else:
-        head, samples = _of_json(path)
+        head = json_object(path)
+        samples = list(map(_sample, head.get("samples") or ()))
     about, results = mapping_at(head, "eval"), mapping_at(head, "results")
     model, task = about.get("model"), about.get("task")
     if not (isinstance(model, str) and isinstance(task, str)):
@@ -95,18 +93,6 @@ def _log(path: Path) -> Log:
     for entry in told if isinstance(told, list) else []:
         _compare(log, entry)
     return log
-
-
-def _of_json(path: Path) -> tuple[dict[str, Any], list[Sample]]:
-    """Return what a log in JSON states of all, and its samples, of which one is whole at a time."""
-    head: dict[str, Any] = {}
-    samples = []
-    for name, value in JsonParts(path).items("samples"):
-        if name == "samples" and value is not None:
-            samples.append(_sample(value))
-        elif name != "reductions":
-            head[name] = value
-    return head, samples
 
 
 def _compare(log: Log, entry: Mapping[str, Any]) -> None:
@@ -246,7 +232,7 @@ def _recognises(source: Source) -> bool:
     path = source.place
     if not path.is_dir():
         return path.suffix == ".eval" or _is_log(path)
-    return any(_is_log(file) for deep in DEPTHS for file in path.glob(f"{deep}*"))
+    return any(map(_is_log, files_below(path, "*")))
 
 
 class _Archive(zipfile.ZipFile):

@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, listed, note, option
-from gnomon.scores.readers.files import json_lines, json_object, mapping_at
+from gnomon.scores.readers.files import files_below, json_lines, json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
@@ -31,8 +31,8 @@ from gnomon.scores.readers.samples import (
 )
 from gnomon.scores.table import ScoreTable
 
-#: Where results lie below the folder that the harness was given.
-DEPTHS = ("", "*/", "*/*/")
+#: Names of the two kinds of files.
+_RESULTS, _SAMPLES = "results*.json", "samples_*.jsonl"
 
 
 def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
@@ -49,7 +49,7 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     directions = set()
     left_out: dict[str, None] = {}
     without: dict[str, str] = {}
-    files = _below(path) if path.is_dir() else [path]
+    files = [*files_below(path, _RESULTS)] if path.is_dir() else [path]
     if not files:
         raise ScoreDataError(f"{path}: expected files named results*.json; found none")
     metric = wanted.metric or _usual_metric(files)
@@ -94,11 +94,6 @@ def _usual_metric(files: Iterable[Path]) -> str:
         if _is_number(value) and "_stderr" not in name
     }
     return every.pop() if len(every) == 1 else "acc"
-
-
-def _below(folder: Path) -> list[Path]:
-    # Not at any depth: a folder may be a whole disk.
-    return [path for deep in DEPTHS for path in sorted(folder.glob(f"{deep}results*.json"))]
 
 
 def _keys(
@@ -163,7 +158,7 @@ def _groups(content: Mapping[str, Any], values: Mapping[str, str]) -> list[str]:
 
 def _recognises(source: Source) -> bool:
     if source.is_folder:
-        return bool(_below(source.place))
+        return any(files_below(source.place, _RESULTS))
     if not isinstance(source.json, dict) or "results" not in source.json:
         return False
     return not (isinstance(source.json["results"], list) and source.json["results"])
@@ -184,7 +179,7 @@ def _read_samples(source: Source, wanted: ReadRequest) -> ScoreTable:
     path = source.place
     files = [path]
     if path.is_dir():
-        every = [file for deep in DEPTHS for file in path.glob(f"{deep}samples_*.jsonl")]
+        every = files_below(path, _SAMPLES)
         files = sorted(every, key=lambda file: (str(file.parent), _stamp(file), file.name))
     logs = []
     for (folder, stamp), group in groupby(files, lambda file: (file.parent, _stamp(file))):
@@ -319,8 +314,7 @@ def _is_mean(results: Mapping[str, Any], task: str, metric: str) -> bool:
 def _recognises_samples(source: Source) -> bool:
     """Return whether the first line of a file, or the name of one in a folder, is of samples."""
     if source.is_folder:
-        folder = source.place
-        return any(next(folder.glob(f"{deep}samples_*.jsonl"), None) for deep in DEPTHS)
+        return any(files_below(source.place, _SAMPLES))
     first = source.json[:1] if source.ending == ".jsonl" and source.json else [{}]
     return {"doc_id", "metrics"} <= set(first[0])
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, option, several
 from gnomon.scores.columns import Column, FloatArray, Rows, Texts
+from gnomon.scores.readers.arrays import arrays_in
 from gnomon.scores.readers.files import (
     header_names,
     mapping_at,
@@ -71,6 +72,8 @@ def _files_of_runs(
     several_files: bool = False,
 ) -> dict[RunKey, list[Path]]:
     """Return the files of each run below a folder; a single file is one run."""
+    if not path.exists():
+        raise ScoreDataError(f"{path}: expected a file or folder of scores; there is none")
     if path.is_file():
         name = path.name.removesuffix(ending).strip(".") or ending.partition(".")[0]
         task = task_of(path)
@@ -239,8 +242,6 @@ _EVALUATIONS = "evaluations.npz"
 def _read_evaluations(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read evaluations: results (returns), successes or ep_lengths, means over the episodes."""
     path = source.place
-    if not path.exists():
-        raise ScoreDataError(f"{path}: expected a file of evaluations; there is none")
     name = wanted.metric or "results"
     files = _files_of_runs(path, _EVALUATIONS)
     curves = {key: _evaluations(file, name) for key, (file,) in files.items()}
@@ -250,11 +251,7 @@ def _read_evaluations(source: Source, wanted: ReadRequest) -> ScoreTable:
 
 def _evaluations(path: Path, name: str) -> Curve:
     """Return steps, and the mean over episodes at each: episodes are no runs."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile):
-        raise ScoreDataError(f"{path}: expected an .npz file of arrays of numbers") from None
+    arrays = arrays_in(path)
     if name not in arrays or "timesteps" not in arrays:
         raise ScoreDataError(
             f"{path}: expected timesteps and {name}, found {listed(arrays) or 'nothing'}"

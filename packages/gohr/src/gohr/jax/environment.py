@@ -267,17 +267,18 @@ class HiddenRules(Dimensions):
     def _deal_to_few(
         self, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
     ) -> EnvState:
-        """Begin an episode in the rows whose episode has ended, as many at a time as were dealt."""
-        ended = jnp.cumsum(done, dtype=jnp.int32)
-        order = jnp.arange(1, 1 + len(dealt[0]), dtype=jnp.int32)
+        """Begin an episode in the rows whose episode has ended, a few at a time."""
+        ended, n_dealt = jnp.cumsum(done, dtype=jnp.int32), len(dealt[0])
+        some = jnp.arange(-(-n_dealt // 4), dtype=jnp.int32)
 
         def deal(carry: tuple[jax.Array, EnvState]) -> tuple[jax.Array, EnvState]:
-            n_dealt, states = carry
+            n_begun, states = carry
             # Behind the last row, if none is left.
-            rows = jnp.searchsorted(ended, n_dealt + order)
-            fresh = self._begin_each(params, after.rule[rows], *dealt)
+            rows = jnp.searchsorted(ended, n_begun + some + 1)
+            boards = (each[(n_begun + some) % n_dealt] for each in dealt)
+            fresh = self._begin_each(params, after.rule[rows], *boards)
             put = jax.tree.map(lambda x, new: x.at[rows].set(new, mode="drop"), states, fresh)
-            return n_dealt + len(order), put
+            return n_begun + len(some), put
 
         left = ended[-1]
         return jax.lax.while_loop(lambda c: c[0] < left, deal, (jnp.int32(0), after))[1]

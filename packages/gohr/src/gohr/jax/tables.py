@@ -60,6 +60,11 @@ class Sizes:
     n_entries: int = 0  # entries of the table of conditions on pieces that were moved before
     metered: bool = False  # whether atoms have counts
 
+    @property
+    def n_fields(self) -> int:
+        """Fields of an atom that name orders; the last one is that of ``postpos``."""
+        return self.n_positions + self.postpos
+
     def union(self, other: Sizes) -> Sizes:
         """Return the smallest sizes that fit both."""
         return Sizes(*map(max, astuple(self), astuple(other)))
@@ -292,25 +297,22 @@ def _packed(folded: _Rule, rule: CompiledRule, sizes: Sizes) -> dict[str, npt.ND
         "piece": np.zeros((n_slots, 1 + rule.n_shapes * rule.n_colors), np.uint8),
         "cell": np.zeros((n_slots, N_CELLS), np.uint8),
         "bucket": np.zeros((n_slots, N_BUCKET_STATES), np.uint8),
-        # All four bits of the atoms of a line.
+        # All four bits of the atoms of a line; none of one that is never entered.
         "line_words": np.zeros((n_slots, sizes.n_lines), np.uint8),
-        # Cells that a position field allows by number, all for an atom without one, and orders
-        # whose first pieces it also allows; the same for the pieces that the atom would move.
-        "field_cells": np.full((n_slots, sizes.n_positions, N_CELLS), _ALL, np.uint8),
-        "field_orders": np.zeros((n_slots, sizes.n_positions, n_orders), np.uint8),
-        "post_cells": np.full((n_slots, N_CELLS * sizes.postpos), _ALL, np.uint8),
-        "post_orders": np.zeros((n_slots, n_orders * sizes.postpos), np.uint8),
+        # Cells that a field allows by number, all for an atom without one, and orders whose first
+        # pieces it also allows.
+        "fields": np.full((n_slots, sizes.n_fields, N_CELLS), _ALL, np.uint8),
+        "orders": np.zeros((n_slots, sizes.n_fields, n_orders), np.uint8),
         # Buckets allowed at the sum of stride times field; only the bit of the bucket that is tried
         # is used.
         "entries": np.full((n_slots, sizes.n_entries), _ALL, np.uint8),
     }
     others = {
-        # Counts, -1 for none; a line that is not there has 0.
+        # Counts, -1 for none.
         "atom_count": np.full(n_slots, -1, np.int32),
         "line_count": np.zeros(sizes.n_lines, np.int32),
-        "n_lines": np.array(len(folded.lines), np.int32),
         # Rank of each cell in each order; 255 for none.
-        "ranks": np.full((n_orders, N_CELLS), 255, np.int32),
+        "ranks": np.full((n_orders, N_CELLS), 255, np.uint8),
         # Of the 20 fields, each 0 for none or 1 + index; those of the piece attempted from 0.
         "strides": np.zeros(N_FIELDS, np.int32),
     }
@@ -325,20 +327,16 @@ def _packed(folded: _Rule, rule: CompiledRule, sizes: Sizes) -> dict[str, npt.ND
         row["piece"][1:], row["cell"][:], row["bucket"][:] = atom.piece, atom.cell, atom.bucket
         row["line_words"][line] = _ALL
         others["atom_count"][slot] = atom.count
-        for f, position in enumerate(atom.positions):
-            _put(position, row["field_cells"][f], row["field_orders"][f])
+        named = dict(enumerate(atom.positions))
         if atom.postpos is not None:
-            _put(atom.postpos, row["post_cells"], row["post_orders"])
+            named[sizes.n_positions] = atom.postpos
+        for f, place in named.items():
+            row["fields"][f] = _ALL * np.array(place.cells, np.uint8)
+            row["orders"][f, list(place.orders)] = _ALL
         for table in atom.programs:
             entries = row["entries"][: prod(shape)].reshape(shape)
             entries &= table.over(axes).astype(np.uint8)
     return {name: _words(bits) for name, bits in sets.items()} | others
-
-
-def _put(position: PositionField, cells: Bytes, orders: Bytes) -> None:
-    """Write what a position field allows."""
-    cells[:] = _ALL * np.array(position.cells, np.uint8)
-    orders[list(position.orders)] = _ALL
 
 
 def _words(bits: Bytes) -> npt.NDArray[np.uint32]:

@@ -63,22 +63,28 @@ class Dimensions:
 class EnvState:
     """The state of one board in play; a leading axis on every field makes it a batch.
 
-    P is the most pieces of a board, W the words of atoms; of a last bucket and of a look, 0 is none
-    and another value 1 + its index.
+    P is the most pieces of a board, W the words of atoms, O the orders and F the fields that name
+    them; of a last bucket, 0 is none and another value 1 + its index. What a piece is and where it
+    lies decides much of what an atom allows for it: that is looked up when an episode begins.
     """
 
     board: jax.Array  # uint8 (36,): codes of the cells, 0 for an empty one
     slots: jax.Array  # uint8 (36,): which piece lay in each cell when the episode began
     cells: jax.Array  # uint8 (P,): cell of each piece
     codes: jax.Array  # uint8 (P,): its code, 0 if removed
+    quadrants: jax.Array  # uint8 (P,): the bucket nearest to it
+    allowed: jax.Array  # uint32 (P, W): buckets that the atoms allow for its look and cell
+    ranks: jax.Array  # uint8 (O, P): its rank in each order
+    fields: jax.Array  # uint32 (F, P, W): atoms whose field allows its cell by number
+    #: int32 (P,) and (2 P + 5,), empty if no rule needs them: parts of the index of an entry, by
+    #: the piece, and by the last of its color, of its shape, in each bucket, and of all.
+    entries: jax.Array
+    records: jax.Array
     accepts: jax.Array  # uint32 (P, W): buckets that each atom, alive or not, now allows for it
     alive: jax.Array  # uint32 (W,): all bits of the atoms of the active line that are not used up
     by_color: jax.Array  # uint8 (P,): last bucket of the color of each piece
     by_shape: jax.Array  # uint8 (P,): last bucket of its shape
     last: jax.Array  # uint8 (3,): shape, color and bucket of the last accepted attempt
-    #: uint8 (2 P + 5, 4): shape, color, cell and bucket of the last piece of the color of each
-    #: piece, of its shape, in each bucket, and of all; without rows if no rule needs them.
-    records: jax.Array
     n_left: jax.Array  # uint8: pieces on the board
     line: jax.Array  # int16: the active line
     line_left: jax.Array  # int16: its remaining count, -1 for none
@@ -146,73 +152,41 @@ class _Bank:
 
 def _accepts(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
     """Return the buckets that each atom allows for each piece, uint32 of shape (P, W)."""
+    sizes, there = dims.sizes, state.codes > 0
     memory = state.last[2] * jnp.uint32(25) + state.by_color * jnp.uint32(5) + state.by_shape
-    quadrant = _at(_QUADRANT, state.cells)
-    words = (
-        bank("piece", state.codes)
-        & bank("cell", state.cells)
-        & bank("bucket", memory * 4 + quadrant)
-    )
-    sizes = dims.sizes
-    if sizes.n_orders:
-        ranks = bank(
-            "ranks", np.arange(sizes.n_orders, dtype=np.uint32)[:, None], state.cells
-        )  # (O, P)
-    if sizes.n_positions:
-        here = jnp.where(state.codes > 0, ranks, _NO_RANK + 1)
-        words &= _of_first_pieces(dims, bank, ranks == here.min(axis=1, keepdims=True), state.cells)
+    words = state.allowed & bank("bucket", memory * 4 + state.quadrants)
     if sizes.n_entries:
-        words &= _allowed_by_conditions(dims, bank, state)
+        words &= _entries(dims, bank, state)
+    words = jnp.where(there[:, None], words, np.uint32(0))
+    if sizes.n_orders:
+        orders = bank("orders")  # (F, O, W)
+    if sizes.n_positions:
+        ranks = jnp.where(there, state.ranks, _NO_RANK)
+        first = (state.ranks == ranks.min(axis=1, keepdims=True))[..., None]  # (O, P, 1)
+        for f in range(sizes.n_positions):
+            leads = _or(jnp.where(first, orders[f][:, None], np.uint32(0)), 0)
+            words &= state.fields[f] | leads
     if sizes.postpos:
-        words &= _after_position(bank, ranks, state.cells, words)
+        # An order in this field looks at the pieces that its atom would move.
+        movable = ((words[..., None] >> _SHIFTS & 0b1111) != 0).reshape(dims.n_pieces, -1)
+        allowed = state.fields[-1]
+        for o in range(sizes.n_orders):
+            rank = state.ranks[o][:, None]
+            least = jnp.where(movable, rank, _NO_RANK).min(axis=0)
+            allowed |= _spread(rank == least) & orders[-1, o]
+        words &= allowed
     return words
 
 
-def _of_first_pieces(
-    dims: Dimensions, bank: _Bank, first: jax.Array, cells: jax.Array
-) -> jax.Array:
-    """Return what the position fields allow, given which pieces (O, P) are first in an order."""
-    words = jnp.full((), 0xFFFFFFFF, jnp.uint32)
-    for f in range(dims.sizes.n_positions):
-        allowed = bank("field_cells", f, cells)
-        orders = bank("field_orders", f)  # (O, W)
-        for o in range(dims.sizes.n_orders):
-            allowed |= jnp.where(first[o][:, None], orders[o], np.uint32(0))
-        words = words & allowed
-    return words
-
-
-def _allowed_by_conditions(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
-    """Return the moves that the table of conditions on moved pieces allows, words (P, W).
-
-    The index is a sum over records, some of them of the board, some of a bucket and some of a
-    piece.
-    """
-    n = dims.n_pieces
-    strides = bank("strides").reshape(5, 4)
-    of_record = np.repeat([2, 3, 4, 1], [n, n, N_BUCKETS, 1])
-    parts = (state.records.astype(jnp.int32) * strides[of_record]).sum(axis=1, dtype=jnp.int32)
-    this = strides[0]
-    look = jnp.stack([*_look(dims, state.codes), state.cells]).astype(jnp.int32)
-    by_piece = this[:3] @ look + parts[:n] + parts[n : 2 * n] + parts[-1]
+def _entries(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
+    """Return the moves that the table of conditions on moved pieces allows, words (P, W)."""
+    n, records = dims.n_pieces, state.records
+    by_piece = state.entries + records[:n] + records[n : 2 * n] + records[-1]
     words = jnp.zeros((), jnp.uint32)
     for bucket in range(N_BUCKETS):
-        by_bucket = parts[2 * n + bucket] + bucket * this[3]
-        bits = np.uint32(_FIRST_BITS << bucket)
-        words = words | (bank("entries", (by_piece + by_bucket).astype(jnp.uint32)) & bits)
+        found = bank("entries", (by_piece + records[2 * n + bucket]).astype(jnp.uint32))
+        words = words | (found & np.uint32(_FIRST_BITS << bucket))
     return words
-
-
-def _after_position(bank: _Bank, ranks: jax.Array, cells: jax.Array, words: jax.Array) -> jax.Array:
-    """Return what the fields allow that look at the pieces that their atom would move."""
-    movable = ((words[..., None] >> _SHIFTS & 0b1111) != 0).reshape(len(cells), -1)  # (P, 8 W)
-    allowed = bank("post_cells", cells)
-    orders = bank("post_orders")
-    for o in range(ranks.shape[0]):
-        rank = ranks[o][:, None]
-        least = jnp.where(movable, rank, _NO_RANK + 1).min(axis=0)
-        allowed |= _spread(rank == least) & orders[o]
-    return allowed
 
 
 # -- the active line -------------------------------------------------------------------------------
@@ -229,19 +203,17 @@ def _settled(dims: Dimensions, bank: _Bank, state: EnvState) -> EnvState:
     accepts = _accepts(dims, bank, state)
     some = _or(accepts, 0)
     stays = jnp.any((some & state.alive) != 0) & (state.line_left != 0)
-    playable = jnp.any((bank("line_words") & some) != 0, axis=1) & (bank("line_count") != 0)
-    if sizes.n_lines == 1:
-        line, found = jnp.int16(0), playable[0]
-    else:
-        number = jnp.arange(sizes.n_lines, dtype=jnp.int32)
-        ahead = number - state.line.astype(jnp.int32)
-        ahead = jnp.where(ahead <= 0, ahead + bank("n_lines"), ahead)
-        nearest = jnp.where(playable, ahead << 15 | number, _NOWHERE).min()
-        line, found = (nearest & 0x7FFF).astype(jnp.int16), nearest < _NOWHERE
-    enters, row = found & ~stays, jnp.where(found, line, 0).astype(jnp.uint16)
+    playable = jnp.any((bank("line_words") & some) != 0, axis=1)
+    number = jnp.arange(sizes.n_lines, dtype=jnp.int32)
+    ahead = number - state.line.astype(jnp.int32)
+    ahead = jnp.where(ahead <= 0, ahead + sizes.n_lines, ahead)
+    nearest = jnp.where(playable, ahead << 15 | number, _NOWHERE).min()
+    found = nearest < _NOWHERE
+    line = jnp.where(found, nearest & 0x7FFF, 0)
+    enters, row = found & ~stays, line.astype(jnp.uint16)
     finish = jnp.where(state.n_left == 0, CLEARED, jnp.where(found | stays, IN_PROGRESS, STALEMATE))
     fresh = {
-        "line": line,
+        "line": line.astype(jnp.int16),
         "alive": bank("line_words", row),
         "line_left": bank("line_count", row).astype(jnp.int16),
     }
@@ -262,6 +234,12 @@ def begin(
     sizes, n = dims.sizes, dims.n_pieces
     bank = _Bank(dims, tables, rule)
     zeros, empty = jnp.zeros(n, jnp.uint8), jnp.zeros(N_CELLS, jnp.uint8)
+    entries, records = jnp.zeros((2, 0), jnp.int32)
+    if sizes.n_entries:
+        strides, tried = bank("strides"), np.arange(N_BUCKETS)
+        entries = strides[:3] @ jnp.stack([*_look(dims, codes), cells]).astype(jnp.int32)
+        records = jnp.zeros(2 * n + N_BUCKETS + 1, jnp.int32)
+        records = records.at[2 * n + tried].set(tried.astype(np.int32) * strides[3])
 
     def lay(values: jax.Array) -> jax.Array:
         return empty.at[cells].set(values, mode="promise_in_bounds", unique_indices=True)
@@ -271,15 +249,20 @@ def begin(
         slots=lay(jnp.arange(n, dtype=jnp.uint8)),
         cells=cells,
         codes=codes,
+        quadrants=_at(_QUADRANT, cells),
+        allowed=bank("piece", codes) & bank("cell", cells),
+        ranks=bank("ranks", np.arange(sizes.n_orders, dtype=np.uint32)[:, None], cells),
+        fields=bank("fields", np.arange(sizes.n_fields, dtype=np.uint32)[:, None], cells),
+        entries=entries,
+        records=records,
         accepts=jnp.zeros((n, sizes.n_words), jnp.uint32),
         alive=jnp.zeros(sizes.n_words, jnp.uint32),
         by_color=zeros,
         by_shape=zeros,
         last=jnp.zeros(3, jnp.uint8),
-        records=jnp.zeros((2 * n + N_BUCKETS + 1 if sizes.n_entries else 0, 4), jnp.uint8),
         n_left=(codes > 0).sum(dtype=jnp.uint8),
         # The search for a playable line begins after the last.
-        line=(bank("n_lines") - 1).astype(jnp.int16),
+        line=jnp.int16(sizes.n_lines - 1),
         line_left=jnp.int16(-1),
         left=jnp.zeros(ATOMS_A_WORD * sizes.n_words if sizes.metered else 0, jnp.int16),
         finish=jnp.uint8(IN_PROGRESS),
@@ -298,6 +281,7 @@ def attempt(
     After the end of an episode nothing changes, not even the time. A number that is none of the 144
     attempts counts as the last of them.
     """
+    bank = _Bank(dims, tables, state.rule)
     number = jnp.minimum(jnp.asarray(action).astype(jnp.uint32), N_CELLS * N_BUCKETS - 1)
     cell, bucket = number >> 2, number & 3
     code, slot = _at(state.board, cell), _at(state.slots, cell)
@@ -328,17 +312,22 @@ def attempt(
         time=state.time + ~over,
     )
     if dims.sizes.n_entries:
-        record = jnp.stack([1 + shape, 1 + color, (1 + cell).astype(jnp.uint8), tried])
+        record = jnp.stack([1 + shape, 1 + color, 1 + cell, 1 + bucket]).astype(jnp.int32)
+        strides, n = bank("strides"), dims.n_pieces
+        # Of the piece attempted, of all, of its color, of its shape, in the bucket that is tried.
+        numbers = (strides.reshape(5, 4) * record).sum(axis=1, dtype=jnp.int32)
+        numbers = numbers.at[4].add(strides[3] * bucket.astype(jnp.int32))
         in_bucket = accepted & (np.arange(N_BUCKETS, dtype=np.uint32) == bucket)
         changed = jnp.concatenate([same_color, same_shape, in_bucket, accepted[None]])
-        moved = replace(moved, records=jnp.where(changed[:, None], record, state.records))
+        new = numbers[np.repeat([2, 3, 4, 1], [n, n, N_BUCKETS, 1])]
+        moved = replace(moved, records=jnp.where(changed, new, state.records))
     if dims.sizes.metered:
         # Every atom that accepts the attempt pays for it, not the first alone.
         pays = (words[:, None] >> (_SHIFTS + bucket) & 1).reshape(-1) != 0
         left = state.left - (accepted & pays & (state.left > 0))
         moved = replace(moved, left=left.astype(jnp.int16), alive=state.alive & _spread(left != 0))
 
-    after = _settled(dims, _Bank(dims, tables, state.rule), moved)
+    after = _settled(dims, bank, moved)
     reply = Reply(
         outcome=outcome.astype(jnp.int8),
         reward=jnp.where(over | accepted, 0.0, -1.0).astype(jnp.float32),

@@ -47,7 +47,9 @@ def test_all_rules_of_the_catalogue_have_tables_with_room_for_four_atoms_in_one_
     # In a bank a rule is what it is alone, padded.
     for row, (each, _) in enumerate(alone):
         assert (tables.bucket[row, :, :1] == each.bucket[0]).all()
-        assert (tables.line_words[row, : each.n_lines[0]] == each.line_words[0]).all()
+        n_lines = len(each.line_words[0])
+        assert (tables.line_words[row, :n_lines] == each.line_words[0]).all()
+        assert not tables.line_words[row, n_lines:].any()
 
 
 def test_what_the_last_buckets_do_not_matter_to_is_folded_into_pieces_and_cells():
@@ -91,11 +93,11 @@ def test_orders_and_the_fields_that_name_them():
     tables, sizes = tables_of("Order Mine=[3,[1,2]]\n(*,*,*,[Mine,36],0) (*,*,*,*,1)")
     assert sizes == Sizes(n_orders=1, n_positions=1)
     assert tables.ranks[0, 0, :4].tolist() == [1, 1, 0, 255]
-    assert tables.field_orders[0, 0, 0].tolist() == [0xF]
-    assert tables.field_cells[0, 0, [0, 35], 0].tolist() == [0xFFFFFFF0, 0xFFFFFFFF]
+    assert tables.orders[0, 0, 0].tolist() == [0xF]
+    assert tables.fields[0, 0, [0, 35], 0].tolist() == [0xFFFFFFF0, 0xFFFFFFFF]
     tables, sizes = tables_of("(postpos:T, bucket:0)")
     assert sizes == Sizes(n_orders=1, postpos=True)
-    assert tables.post_cells[0, :, 0].tolist() == [0xFFFFFFF0] * 36
+    assert tables.fields[0, 0, :, 0].tolist() == [0xFFFFFFF0] * 36
 
 
 @settings(max_examples=60)

@@ -307,7 +307,7 @@ def _packed(folded: _Rule, rule: CompiledRule, sizes: Sizes) -> dict[str, npt.ND
         # is used.
         "entries": np.full((n_slots, sizes.n_entries), _ALL, np.uint8),
     }
-    others = {
+    others: dict[str, npt.NDArray[Any]] = {
         # Counts, -1 for none.
         "atom_count": np.full(n_slots, -1, np.int32),
         "line_count": np.zeros(sizes.n_lines, np.int32),

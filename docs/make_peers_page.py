@@ -416,7 +416,7 @@ three.
 * **autorank**, if you have one number for each data set and want one call that chooses and explains the test, and writes the paragraph and the
   LaTeX. It has a Bayesian test.
 * **Arena-Rank**, for votes: it takes millions of them, weighs pairs anew, and takes out what the style of an answer adds. Gnomon reads files of votes
-  (`gnomon rank votes.csv --method bradley-terry`) and rates them, without covariates.
+  (`gnomon rank votes.csv`) and rates them, without covariates.
 
 Gnomon is young, and its interface may still change; the four have been used in many papers. It answers all of these questions from one
 table, and states the limits of the data with each answer.

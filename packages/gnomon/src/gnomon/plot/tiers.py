@@ -29,13 +29,14 @@ RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2
 def ranking_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of a ranking: values and ranks with intervals, tiers as brackets."""
     n, some = len(found[:MOST_ROWS]), drawn(found, MOST_ROWS)[1]
+    name = _value_name(found)
     long = max(map(len, found.names), default=0) > 26
     return frame(
         [Panel(partial(_draw_ranking, found, n), "", 0.9 + (0.44 if long else ROW) * max(n, 3))],
         ax,
         name="rank-intervals",
         title="Ranks",
-        caption=f"{_value_name(found).capitalize()} with {percent(found.level)} intervals, "
+        caption=f"{name[0].upper()}{name[1:]} with {percent(found.level)} intervals, "
         "and ranks with rank intervals. A bracket marks a tier: its members are not significantly "
         f"different.{some}",
         alt=f"Ranks, best on top: {', '.join(found.names[:n])}.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from gnomon.results import FieldRecord
 from gnomon.scores.columns import Rows
 from gnomon.scores.items import ItemScores
 from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.votes import Votes
 
 #: The headings of the sections.
 ITEM_TITLES = {
@@ -49,6 +51,8 @@ class Statement(FieldRecord):
 
 def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statement, ...]:
     """Return the statements on an evaluation; `rng` draws the tables that show chance alone."""
+    if (votes := Votes.of(table)) is not None:
+        return tuple(_of_votes(votes))
     scores = table.item_scores
     matrix = scores.matrix()
     is_share = bool(np.all(np.isnan(matrix) | ((matrix >= 0.0) & (matrix <= 1.0))))
@@ -67,6 +71,27 @@ def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statem
         *_discrimination(names, answers, drawn),
         *(_range(scores, matrix) if is_share else ()),
     )
+
+
+def _of_votes(votes: Votes) -> Iterator[Statement]:
+    """Yield how many votes there are, and which models and pairs they say little about."""
+    n, names = len(votes.share), np.array(votes.names, dtype=object)
+    text = f"{len(names)} models, {counted(n, 'vote')}"
+    if votes.n_voters is not None:
+        text += f" of {counted(votes.n_voters, 'voter')}"
+    yield Statement("table", "contents", text, float(n))
+    ties = int(np.count_nonzero(votes.share == 0.5))
+    yield Statement("table", "ties", f"{ties:,} of {n:,} votes are ties", ties / n)
+    pairs = math.comb(len(names), 2)
+    apart = pairs - int(np.count_nonzero(np.triu(votes.wins + votes.wins.T)))
+    text = f"No votes between the models of {apart:,} of {counted(pairs, 'pair')}"
+    if not apart:
+        text = f"Votes between the models of all {counted(pairs, 'pair')}"
+    yield Statement("missing", "pairs", text, float(apart))
+    unrated = np.delete(names, votes.rated)
+    if unrated.size:
+        text = f"No finite rating, since no chains of wins lead both ways{_named(unrated)}"
+        yield Statement("missing", "ratings", text, float(unrated.size))
 
 
 def _named(names: npt.NDArray[Any]) -> str:

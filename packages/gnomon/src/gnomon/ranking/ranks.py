@@ -19,14 +19,17 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_level, check_word, counted, listed, note
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
-from gnomon.results import FieldRecord, Results, Row, made_by, recorded
+from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.checks import own_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
+from gnomon.stats.comparison import compare
+from gnomon.stats.estimates import estimate
 from gnomon.stats.intervals import Resampling
-from gnomon.stats.item_results import compare_items
-from gnomon.stats.items import Items, counted_as
+from gnomon.stats.items import counted_as
+from gnomon.stats.votes import METRIC as VOTES
+from gnomon.stats.votes import Votes
 from gnomon.tables import latex_table, percent
 
 BoolArray = npt.NDArray[np.bool_]
@@ -110,17 +113,21 @@ class Ranking(Results[Ranked]):
             return f"mean win probability, {intervals}"
         if method == ITEM_MEAN:
             return f"mean over items, {intervals}"
+        if "units" in self.settings:
+            return f"ratings by Bradley and Terry's model, {intervals}"
         return f"ordered by {method}, {intervals} of ranks"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the ranks are based on, and how to read the tiers."""
         method, by = self.settings["method"], self.settings["by"]
-        kind = "items" if method == ITEM_MEAN else by
+        kind = by
+        if "units" in self.settings:
+            kind = "items" if method == ITEM_MEAN else "votes"
         unit = "Tasks" if by == "task" else "Algorithms"
         notes = [_BASIS[kind], f"{unit} in the same tier are not significantly different."]
         pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
-        if self.settings["resampling"] == "runs" or kind == "items":
+        if self.settings["resampling"] == "runs" or kind in ("items", "votes"):
             if len(self) > 2:
                 notes.append(f"Tests have Holm's correction over {pairs}.")
         else:
@@ -129,7 +136,7 @@ class Ranking(Results[Ranked]):
                 f"; tests have the max-t correction over {pairs} by random signs of the {grounds}"
             )
             notes.append(f"The {grounds} are the sample{corrected if len(self) > 2 else ''}.")
-        if method not in (WINS, ITEM_MEAN):
+        if method != WINS and kind == by:
             notes.append("Rank intervals are those of pairwise wins, whatever the order.")
         return tuple(notes)
 
@@ -164,6 +171,7 @@ _BASIS = {
         "is ignored."
     ),
     "items": "Ranks are based on paired differences on shared items.",
+    "votes": "Ranks are based on ratings from all votes; a lead of 400 points has odds of 10 to 1.",
     "task": (
         "A task is harder if runs of the same algorithm score worse on it; scores must have the "
         "same meaning on all tasks."
@@ -198,7 +206,8 @@ def rank(
         What the order goes by: ``win-probability`` (the default), ``mean-rank``,
         ``bradley-terry``, ``gohr-ev`` (the ease ratios of the GOHR paper) or ``kemeny``. Rank
         intervals are those of pairwise wins, whatever the order. Items are ordered and compared by
-        their ``mean``, unless a method is named.
+        their ``mean``, unless a method is named; votes between two models at a time by
+        ``bradley-terry``, with the comparisons of :func:`gnomon.stats.compare`.
     units, cluster : str, optional
         As in :func:`gnomon.stats.compare`.
     by : str
@@ -253,6 +262,10 @@ def rank(
     check_word("by", by, ("algorithm", "task"))
     check_word("resampling", resampling or "runs", ("runs", "runs_and_tasks"))
     scores = counted_as(scores, units, cluster)
+    if Votes.of(scores) is not None:
+        check_word("method", method or VOTES, (VOTES,))
+        check_word("by", by, ("algorithm",))
+        return _rank_items(scores, level)
     if scores.units == "items" and by == "algorithm" and method in (None, ITEM_MEAN):
         return _rank_items(scores, level)
     method = method or WINS
@@ -331,7 +344,7 @@ def _assembled(
     **settings: Any,
 ) -> Ranking:
     """Bring values with their ends and pairs (value, p) into the order of the strength."""
-    keys = np.round(np.nan_to_num(strength, nan=-np.inf), 12)
+    keys = np.round(np.where(np.isnan(strength), -np.inf, strength), 12)
     order = sorted(range(len(names)), key=lambda i: (-keys[i], names[i]))
     probability, p_adjusted = (x[np.ix_(order, order)] for x in pairs)
     separated = p_adjusted <= 1.0 - settings["level"]
@@ -374,11 +387,11 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
     if len(names) < 2:
         raise ScoreDataError(f"expected two algorithms or more, found {names[0]} alone")
     with recorded() as notes:
-        found = compare_items(scores, None, level=level)
-    items = Items(scores)
-    means = [items.mean(name) for name in names]
+        found = compare(scores, level=level)
+    with noted():  # Ranks follow from the comparisons, whose warnings are kept.
+        means = estimate(scores, level=level)
     sign = 1.0 if scores.higher_is_better else -1.0
-    values = np.array([[one.value, *one.interval(level)] for one in means]).T
+    values = np.array([[one.value, one.low, one.high] for one in means]).T
     difference, p = np.full((2, len(names), len(names)), np.nan)
     np.fill_diagonal(difference, 0.0)
     for (i, j), one in zip(combinations(range(len(names)), 2), found, strict=True):
@@ -389,11 +402,11 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         values,
         sign * values[0],
         (difference, p),
-        np.array([float(one.n) for one in means]),
+        np.array([float(one.n_tasks) for one in means]),
         tuple(notes),
         neutral=0.0,
         sign=sign,
-        method=ITEM_MEAN,
+        method=means[0].metric,
         by="algorithm",
         units="items",
         cluster=scores.cluster,

@@ -18,6 +18,7 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.all_pairs import Samples, table_samples
 from gnomon.stats.cautions import warn_of_missing_runs, warn_of_missing_tasks
 from gnomon.stats.improvement import wins_on_task
+from gnomon.stats.votes import bradley_terry as bradley_terry
 
 By = Literal["algorithm", "task"]
 
@@ -72,76 +73,6 @@ class Field:
 def ground_of(by: By) -> By:
     """Return what algorithms are compared on (tasks), and the other way round."""
     return "task" if by == "algorithm" else "algorithm"
-
-
-@dataclass(frozen=True, eq=False)
-class BradleyTerry:
-    """A fit of Bradley and Terry's model: ratings b (sum 0) and their standard errors."""
-
-    ratings: FloatArray
-    standard_errors: FloatArray
-
-
-def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
-    r"""Fit Bradley and Terry's model to games won, by Newton's method.
-
-    The ratings minimise :math:`-\sum_{ij} \mathrm{wins}_{ij} \log \sigma(b_i - b_j) +
-    \frac{\mathrm{ridge}}{2} \sum_i b_i^2`.
-
-    Parameters
-    ----------
-    wins : array_like of float, shape (n, n)
-        How often i beat j; halves for ties, any fraction for shares.
-    ridge : float
-        Keeps ratings finite if an algorithm wins or loses all games; 0 for maximum likelihood.
-
-    Returns
-    -------
-    BradleyTerry
-        Standard errors are of the ratings as they stand (sum 0), from the inverse of the observed
-        information, as if games were independent. Pairs of runs are not: count a task as one game.
-
-    Raises
-    ------
-    ScoreDataError
-        Without ridge, and the games do not connect all players by wins as well as by losses (Ford
-        1957): there is no finite maximum.
-
-    References
-    ----------
-    Bradley and Terry (1952), Biometrika 39.
-
-    Examples
-    --------
-    >>> bradley_terry([[0, 3], [1, 0]], ridge=0).ratings.round(4)
-    array([ 0.5493, -0.5493])
-    """
-    from scipy.sparse import csgraph
-
-    w = np.array(wins, dtype=np.float64)
-    np.fill_diagonal(w, 0.0)
-    n = len(w)
-    if ridge == 0.0 and csgraph.connected_components(w > 0.0, connection="strong")[0] > 1:
-        raise ScoreDataError(
-            "expected games that connect every two players by a chain of wins; some players win or "
-            "lose all games against the others: give a ridge above 0"
-        )
-    games, centre = w + w.T, np.full((n, n), 1.0 / n)
-    b = np.zeros(n)
-    for _ in range(100):
-        p = 1.0 / (1.0 + np.exp(b[None, :] - b[:, None]))
-        slope = (w - games * p).sum(axis=1) - ridge * b
-        weight = games * p * (1.0 - p)
-        information = np.diag(weight.sum(axis=1)) - weight + ridge * np.eye(n)
-        step = np.linalg.solve(information + centre, slope)
-        # A step longer than 2 would leave the region where the quadratic is near.
-        b += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
-        if np.abs(step).max() < 1e-12:
-            break
-    covariance = np.linalg.inv(information + centre)
-    covariance -= covariance @ centre
-    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    return BradleyTerry(b - b.mean(), errors)
 
 
 def _wins_and_pairs(samples: Samples) -> tuple[FloatArray, FloatArray]:

@@ -27,10 +27,10 @@ from gnomon.reports.page import (
 )
 from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
-from gnomon.stats import Comparisons
+from gnomon.stats import Comparisons, compare, estimate
 from gnomon.stats.comparison import chosen_pair
-from gnomon.stats.item_results import compare_items, estimate_items
 from gnomon.stats.items import Items
+from gnomon.stats.votes import METRIC as VOTES
 from gnomon.tables import number, p_value, percent
 
 #: Groups of items that are shown.
@@ -64,14 +64,14 @@ def evaluation_report(
     found = _Findings(table, pair, by, level, seed)
     answers = [
         Answer("Which model is better?" if found.ranking else "How good is it?", _better(found)),
-        *([Answer("Where do they differ?", _where(found))] if found.closest else []),
+        *([Answer("Where do they differ?", _where(found))] if found.on_items else []),
         Answer("Is the evaluation sound?", _sound(found)),
     ]
     sections = [
         _ranks(found),
         *([_pairs(found)] if found.every else []),
         *(_group_section(found, column, one) for column, one in found.groups.items()),
-        *([_items(found)] if np.any(found.differing) else []),
+        *([_items(found)] if found.on_items and np.any(found.differing) else []),
         *(
             Section(name, ITEM_TITLES[name], found.said(name))
             for name in ITEM_TITLES
@@ -98,14 +98,14 @@ class _Findings:
         asked = None if pair is None else chosen_pair(table, *pair)
         self.level, self.is_planned = level, asked is not None
         with noted() as notes:
-            self.estimates = estimate_items(table, "mean", level=level)
+            self.estimates = estimate(table, level=level)
             sign = -1.0 if table.higher_is_better else 1.0
             value = {one.algorithm: sign * one.value for one in self.estimates}
             names = sorted(table.algorithms, key=lambda name: (np.isnan(value[name]), value[name]))
             self.table = table = _with_order(table, names)
             several = len(names) > 1
             self.ranking = rank(table, level=level) if several else None
-            pairs = compare_items(table, None, level=level) if several else None
+            pairs = compare(table, level=level) if several else None
             self.comparisons = pairs
             #: Comparisons, whose fields of items are known.
             self.every: list[Any] = [*(pairs or ())]
@@ -114,6 +114,10 @@ class _Findings:
             self.groups = self._compared_by(by)
         #: The comparison of the pair on all items that both have.
         self.closest = next((one for one in self.every if {one.a, one.b} == {*self.pair}), None)
+        of_votes = self.closest is not None and self.closest.metric == VOTES
+        self.on_items, self.unit = self.closest is not None and not of_votes, "item"
+        if of_votes:
+            self.unit = "vote"
         self.items = Items(table)
         self.values = dict(zip(self.items.models, self.items.values, strict=True))
         self.differing = np.zeros(0)
@@ -131,9 +135,7 @@ class _Findings:
             if not self.pair or (not by and len(self.table.rows.texts(column).names) < 2):
                 continue
             try:
-                found[column] = compare_items(
-                    self.table, self.pair, "mean", by=column, level=self.level
-                )
+                found[column] = compare(self.table, *self.pair, "mean", by=column, level=self.level)
             except ScoreDataError:  # by default: no shared item, or items of one group alone
                 if by:
                     raise
@@ -163,14 +165,15 @@ def _better(found: _Findings) -> tuple[str, ...]:
 def _difference(found: _Findings, one: Any) -> str:
     """Return by how much the better of two models is better, if that is significant."""
     seen = f"{one.a} minus {one.b} is {cell(one.value, one.low, one.high)}"
-    on = f"on {counted(one.n_items, 'item')}"
+    on = f"on {counted(one.n_items, found.unit)}"
     if one.n_clusters is not None:
         on += f" in {counted(one.n_clusters, 'cluster')}"
     if math.isnan(one.low):
         return f"{seen} {on}."
     p = p_text(one, 1 if found.is_planned else len(found.every))
     if (one.p_value if found.is_planned else one.p_adjusted) > 1.0 - found.level:
-        detectable = f"{counted(one.n_items, 'item')} detect {one.detectable:.3g} with power 0.8"
+        items = counted(one.n_items, "item") if found.unit == "item" else "these votes"
+        detectable = f"{items} detect {one.detectable:.3g} with power 0.8"
         return (
             f"{one.a} and {one.b} are not significantly different: {seen} {on} ({p}); {detectable}."
         )
@@ -246,12 +249,13 @@ def _ranks(found: _Findings) -> Section:
         for name in names
     )
     columns = (
-        *("model", found.table.metric),
+        *("model", found.table.metric if found.unit == "item" else "rating"),
         *(("rank", "tier") if ranks else ()),
-        "items",
+        f"{found.unit}s",
         *(f"{cost} per sample" for cost in costs),
     )
-    text = f"Means over items with {percent(found.level)} intervals."
+    what = "Means over items" if found.unit == "item" else "Ratings by Bradley and Terry's model"
+    text = f"{what} with {percent(found.level)} intervals."
     if ranks:
         text += " Intervals of ranks are simultaneous. Models in the same tier are not "
         text += "significantly different."
@@ -297,13 +301,15 @@ def _pairs(found: _Findings) -> Section:
     )
     columns = (
         "compared with" if len(shown) > 1 else "pair",
-        *("difference", "p", "items", "detectable"),
+        *("difference", "p", f"{found.unit}s", "detectable"),
     )
     n = len(found.every)
     which = f"{first} minus each other model, on" if len(shown) > 1 else "On"
     caption = f"{which} the items that both have. "
+    if found.unit == "vote":
+        caption = "Leads in points, from all votes; votes: those between the two. "
     caption += f"p after Holm's correction over {n:,} pairs. " if n > 1 else ""
-    caption += "Detectable: the difference that these items detect with power 0.8."
+    caption += f"Detectable: the difference that these {found.unit}s detect with power 0.8."
     caption += " The numbers contain every pair." if n > len(shown) else ""
     numbers = [one.as_record() for one in found.every]
     table = Table("Differences", columns, rows, caption, name="pairs", numbers=numbers)

@@ -335,7 +335,11 @@ def _compare_items(
 ) -> Comparisons:
     from gnomon.stats.item_results import compare_items
     from gnomon.stats.sequential import compare_items_sequentially
+    from gnomon.stats.votes import Votes, compare_votes
 
+    if (votes := Votes.of(scores)) is not None:
+        refuse_options("votes", by=by, sequential=sequential)
+        return compare_votes(scores, votes, pair, metrics, level)
     given = option(**{k: v for k, v in {"by": by, "sequential": sequential}.items() if v})
     if by is not None and sequential is not None:
         raise ScoreDataError(f"expected one of {given}; groups are compared on all their items")

@@ -279,8 +279,12 @@ def estimate(
         unlike["method"] = method != "auto"
         # What only items need would be a tenth of the start of an estimate of a small table.
         from gnomon.stats.item_results import estimate_items
+        from gnomon.stats.votes import Votes, estimate_votes
 
         refuse_options("items", per_task=per_task, gamma=gamma, **unlike)
+        if (votes := Votes.of(scores)) is not None:
+            refuse_options("votes", by=by)
+            return estimate_votes(scores, votes, metrics, level)
         return estimate_items(scores, metrics, by=by, level=level)
     refuse_options("tasks", by=by)
     if per_task and (given := {name: x for name, x in needs_runs.items() if x}):

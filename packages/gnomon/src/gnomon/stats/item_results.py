@@ -26,6 +26,8 @@ TESTS = {
     "cluster_tango": "a score test with cluster-robust errors",
     "cluster_t": "Student's t test with cluster-robust errors",
     "sign_flips": "random sign flips of items or clusters",
+    "sandwich": "Student's t test with robust errors",
+    "sign_bound": "Hoeffding's bound for sums of symmetric terms",
 }
 
 
@@ -136,7 +138,8 @@ class ItemComparisons(Comparisons):
     def title(self) -> str:
         """How to read the values."""
         cluster = self.settings["cluster"]
-        return "a minus b on the same items" + (f", in clusters by {cluster}" if cluster else "")
+        what = self.settings.get("title", "a minus b on the same items")
+        return f"{what}, in clusters by {cluster}" if cluster else what
 
     @property
     def notes(self) -> tuple[str, ...]:

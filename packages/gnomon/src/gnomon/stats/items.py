@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -67,14 +67,15 @@ def counted_as(scores: ScoreTable, units: Units | None, cluster: str | None) -> 
     return replace(scores, units=units or scores.units, cluster=kept)
 
 
-def refuse_options(units: Units, **given: Any) -> None:
-    """Reject options that do not apply to tasks, or to items, unless they are None or False."""
+def refuse_options(units: Units | Literal["votes"], **given: Any) -> None:
+    """Reject options that do not apply to what is compared, unless they are None or False."""
     for name, value in given.items():
         if value is None or value is False:
             continue
         option = either(name, f"--{name.replace('_', '-').replace('=', ' ')}")
-        if units == "items":
-            raise ScoreDataError(f"{option} applies to tasks, not to items")
+        if units != "tasks":
+            other = "tasks" if units == "items" else "items"
+            raise ScoreDataError(f"{option} applies to {other}, not to {units}")
         remedy = either("set units='items'", "read the file with gnomon read --units items")
         raise ScoreDataError(
             f"{option} applies to items, found tasks; if the tasks of this table are items of an "

@@ -35,6 +35,7 @@ from gnomon.stats.intervals import Noise, Rule, Student
 from gnomon.stats.items import Items, counted_as, item_metrics, refuse_options
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
 from gnomon.stats.samples import Strata
+from gnomon.stats.votes import Votes
 
 #: Runs to try.
 DEFAULT_RUNS = (3, 5, 10, 20, 40)
@@ -259,6 +260,7 @@ def plan(
     with recorded() as notes:
         if scores.units == "items":
             refuse_options("items", gamma=gamma)
+            Votes.refuse(scores, "plan")
             plans = _item_plans(scores, pairs, item_metrics(metrics), items, counts, power, level)
             records: tuple[PowerPoint | ItemPlan, ...] = (*plans,)
         else:

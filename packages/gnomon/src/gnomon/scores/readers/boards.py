@@ -249,10 +249,7 @@ def _read_votes(source: Source, wanted: ReadRequest) -> ScoreTable:
         rest.with_columns({"algorithm": model, "task": items, "score": score, "opponent": other})
         for model, other, score in ((a, b, share), (b, a, 1.0 - share))
     ])  # fmt: skip
-    note(
-        f"{origin.name}: each vote is an item with the scores 1 and 0, or 0.5 each for a tie; "
-        "models meet different opponents, so compare two models, or rank by Bradley-Terry"
-    )
+    note(f"{origin.name}: each vote is an item with the scores 1 and 0, or 0.5 each for a tie")
     tidy = tidy_rows(rows, Origin(origin.file), {})
     return ScoreTable(tidy, "win", None, True, origin.provenance("votes"), units="items")
 

@@ -1,0 +1,426 @@
+"""Votes between two models at a time, by Bradley and Terry's model.
+
+A model of rating b_i beats one of rating b_j with probability 1 / (1 + exp(b_j - b_i)); a tie is
+half a win for each. Ratings have a finite maximum of the likelihood only among models that are
+connected by chains of wins in both directions (Ford 1957). Their errors are those of a sandwich
+estimator, so that they hold although ties vary less than wins do and although a voter may favour a
+model: votes, or the voters that are given as clusters, are the sample.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import ScoreDataError, check_word, counted, listed, note
+from gnomon.results import recorded
+from gnomon.scores.columns import IntArray
+from gnomon.scores.items import clusters_of_items
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.comparison import Comparison, corrected
+from gnomon.stats.estimates import Estimate
+from gnomon.stats.intervals import Student
+from gnomon.stats.item_results import POWER, ItemComparisons, ItemEstimates
+from gnomon.stats.items import item_settings
+from gnomon.stats.metrics import Metrics, metric_list
+
+METRIC = "bradley-terry"
+#: Points for each unit of log odds: a lead of 400 points wins with odds of 10 to 1 (Elo 1978).
+POINTS = 400.0 / math.log(10.0)
+#: Mean rating of the models that are rated together, as arenas print it.
+MEAN_RATING = 1000.0
+#: The leverage of a vote is at most 1; a vote that alone decides a rating has no residual.
+MOST_LEVERAGE = 0.999
+
+
+@dataclass(frozen=True, eq=False)
+class BradleyTerry:
+    """A fit of Bradley and Terry's model: ratings b (sum 0) and their standard errors."""
+
+    ratings: FloatArray
+    standard_errors: FloatArray
+
+
+def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
+    r"""Fit Bradley and Terry's model to games won, by Newton's method.
+
+    The ratings minimise :math:`-\sum_{ij} \mathrm{wins}_{ij} \log \sigma(b_i - b_j) +
+    \frac{\mathrm{ridge}}{2} \sum_i b_i^2`.
+
+    Parameters
+    ----------
+    wins : array_like of float, shape (n, n)
+        How often i beat j; halves for ties, any fraction for shares.
+    ridge : float
+        Keeps ratings finite if an algorithm wins or loses all games; 0 for maximum likelihood.
+
+    Returns
+    -------
+    BradleyTerry
+        Standard errors are of the ratings as they stand (sum 0), from the inverse of the observed
+        information, as if games were independent. Pairs of runs are not: count a task as one game.
+
+    Raises
+    ------
+    ScoreDataError
+        Without ridge, and the games do not connect all players by wins as well as by losses (Ford
+        1957): there is no finite maximum.
+
+    References
+    ----------
+    Bradley and Terry (1952), Biometrika 39.
+
+    Examples
+    --------
+    >>> bradley_terry([[0, 3], [1, 0]], ridge=0).ratings.round(4)
+    array([ 0.5493, -0.5493])
+    """
+    w = np.array(wins, dtype=np.float64)
+    np.fill_diagonal(w, 0.0)
+    n = len(w)
+    if ridge == 0.0 and _chained(w).any():
+        raise ScoreDataError(
+            "expected games that connect every two players by a chain of wins; some players win or "
+            "lose all games against the others: give a ridge above 0"
+        )
+    games, centre = w + w.T, np.full((n, n), 1.0 / n)
+    b = np.zeros(n)
+    for _ in range(100):
+        p = 1.0 / (1.0 + np.exp(b[None, :] - b[:, None]))
+        slope = (w - games * p).sum(axis=1) - ridge * b
+        weight = games * p * (1.0 - p)
+        information = np.diag(weight.sum(axis=1)) - weight + ridge * np.eye(n)
+        step = np.linalg.solve(information + centre, slope)
+        # A step longer than 2 would leave the region where the quadratic is near.
+        b += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
+        if np.abs(step).max() < 1e-12:
+            break
+    covariance = np.linalg.inv(information + centre)
+    covariance -= covariance @ centre
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return BradleyTerry(b - b.mean(), errors)
+
+
+def _chained(wins: FloatArray) -> IntArray:
+    """Return for each player the group in which chains of wins lead from each to each, from 0."""
+    from scipy.sparse import csgraph
+
+    return np.asarray(csgraph.connected_components(wins > 0.0, connection="strong")[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Votes between `names`: in each, `share` is that of the model `first` against `second`.
+
+    `voter` numbers the clusters of votes from 0, or is None where votes are independent.
+    """
+
+    names: tuple[str, ...]
+    first: IntArray
+    second: IntArray
+    share: FloatArray
+    voter: IntArray | None = None
+
+    @classmethod
+    def of(cls, scores: ScoreTable) -> Votes | None:
+        """Return the votes of a table of items, or None if its items are not votes.
+
+        An item is a vote if it has one score of each of two models that add up to 1, higher is
+        better, and the column ``opponent`` of each row names the other.
+        """
+        rows = scores.rows
+        if "opponent" not in rows or not scores.higher_is_better or not len(rows) or len(rows) % 2:
+            return None
+        order = np.argsort(rows["task"].codes, kind="stable")
+        ours, theirs = order[::2], order[1::2]
+        item, score = rows["task"].codes, rows["score"]
+        places = {name: at for at, name in enumerate(scores.algorithms)}
+        model, opponent = (
+            np.array([places.get(name, -1) for name in texts.names])[texts.codes]
+            for texts in (rows["algorithm"], rows.texts("opponent"))
+        )
+        are_votes = (
+            np.array_equal(item[ours], item[theirs])
+            and len(np.unique(item)) == len(ours)
+            and np.array_equal(opponent[ours], model[theirs])
+            and np.array_equal(opponent[theirs], model[ours])
+            and bool(np.all(np.abs(score[ours] + score[theirs] - 1.0) < 1e-9))
+        )
+        if not are_votes:
+            return None
+        voter = None
+        if scores.cluster is not None:
+            cluster = clusters_of_items(rows, scores.cluster)[1][item[ours]]
+            voter = np.unique(cluster, return_inverse=True)[1]
+        return cls(scores.algorithms, model[ours], model[theirs], score[ours], voter)
+
+    @cached_property
+    def wins(self) -> FloatArray:
+        """How often each model beat each other one, shape (models, models)."""
+        won = np.zeros((len(self.names),) * 2)
+        np.add.at(won, (self.first, self.second), self.share)
+        np.add.at(won, (self.second, self.first), 1.0 - self.share)
+        return won
+
+    @cached_property
+    def rated(self) -> IntArray:
+        """The models that are rated: the largest group that is chained by wins both ways.
+
+        Of groups of one size, that with the most votes.
+        """
+        group, votes = _chained(self.wins), (self.wins + self.wins.T).sum(axis=1)
+        sizes = np.bincount(group) + np.bincount(group, votes) / (4.0 * len(self.share))
+        return np.flatnonzero(group == sizes.argmax())
+
+    @classmethod
+    def refuse(cls, scores: ScoreTable, verb: str) -> None:
+        """Refuse votes, which a verb does not take."""
+        if cls.of(scores) is not None:
+            raise ScoreDataError(
+                f"{verb} applies to tasks and items, not to votes; compare gives the smallest lead "
+                "that the votes detect"
+            )
+
+    def among(self, models: IntArray) -> Votes:
+        """Return the votes between some models, numbered in their order."""
+        place = np.full(len(self.names), -1)
+        place[models] = np.arange(len(models))
+        at = (place[self.first] >= 0) & (place[self.second] >= 0)
+        voter = None
+        if self.voter is not None:
+            voter = np.unique(self.voter[at], return_inverse=True)[1]
+        names = tuple(self.names[i] for i in models)
+        return Votes(names, place[self.first[at]], place[self.second[at]], self.share[at], voter)
+
+    @property
+    def n_voters(self) -> int | None:
+        """Number of voters, if the votes have any."""
+        return None if self.voter is None else int(self.voter.max(initial=-1)) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Ratings of models in log odds (sum 0) with the errors that votes among all of them give.
+
+    The error of a lead is the wider of that of independent votes (HC2: MacKinnon and White 1985)
+    and, if there are voters, that of voters. Student's t has one degree of freedom less than the
+    model with fewer votes has votes, or voters: of voters with unlike numbers of votes, as many
+    equal ones as would show as much (Kish 1965).
+    """
+
+    votes: Votes
+    ratings: FloatArray
+
+    @cached_property
+    def chances(self) -> FloatArray:
+        """The probability that the first model wins each vote."""
+        lead = self.ratings[self.votes.first] - self.ratings[self.votes.second]
+        return np.asarray(1.0 / (1.0 + np.exp(-lead)))
+
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """The inverse of the information, on ratings that sum to 0."""
+        n = len(self.ratings)
+        centre = np.full((n, n), 1.0 / n)
+        information = self._paired(self.chances * (1.0 - self.chances))
+        return np.asarray(np.linalg.inv(information + centre) - centre)
+
+    @cached_property
+    def covariances(self) -> tuple[FloatArray, ...]:
+        """Covariances of the ratings, of independent votes and of voters if there are any."""
+        a, b, spread = self.votes.first, self.votes.second, np.diag(self.inverse)
+        weight = self.chances * (1.0 - self.chances)
+        leverage = weight * (spread[a] + spread[b] - 2.0 * self.inverse[a, b])
+        residual = (self.votes.share - self.chances) / np.sqrt(
+            1.0 - np.minimum(leverage, MOST_LEVERAGE)
+        )
+        middles = [self._paired(np.square(residual))]
+        if self.votes.voter is not None:
+            sums = self._by_voter(self.votes.voter, np.concatenate([residual, -residual]))
+            n = sums.shape[0]
+            middles.append((sums.T @ sums).toarray() * (n / max(n - 1, 1)))
+        return tuple(self.inverse @ middle @ self.inverse for middle in middles)
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """Votes of each model, or the number of voters with equal votes that show as much."""
+        n = len(self.ratings)
+        votes = np.bincount(np.concatenate([self.votes.first, self.votes.second]), minlength=n)
+        if self.votes.voter is None:
+            return votes.astype(np.float64)
+        of_voters = self._by_voter(self.votes.voter, np.ones(2 * len(self.chances)))
+        return np.asarray(np.square(votes) / of_voters.power(2).sum(axis=0))
+
+    def _paired(self, weight: FloatArray) -> FloatArray:
+        """Return the sum over votes of ``weight x x'``, x being 1 and -1 for the two models."""
+        n = len(self.ratings)
+        total = np.zeros((n, n))
+        np.add.at(total, (self.votes.first, self.votes.second), weight)
+        total += total.T
+        return np.asarray(np.diag(total.sum(axis=1)) - total)
+
+    def _by_voter(self, voter: IntArray, x: FloatArray) -> Any:
+        """Return sums of `x`, for the first and then for the second models, (voters, models)."""
+        from scipy import sparse
+
+        models = np.concatenate([self.votes.first, self.votes.second])
+        return sparse.csr_array((x, (np.tile(voter, 2), models)))  # sums what repeats
+
+    @cached_property
+    def errors(self) -> FloatArray:
+        """Standard errors of the leads, (models, models), and on the diagonal of the ratings."""
+        found = np.zeros_like(self.inverse)
+        for c in self.covariances:
+            own = np.diag(c)
+            lead = own[:, None] + own - 2.0 * c
+            found = np.maximum(found, lead + np.diag(own))
+        return np.sqrt(found)
+
+    @cached_property
+    def dfs(self) -> FloatArray:
+        """Degrees of freedom of the leads and, on the diagonal, of the ratings."""
+        return np.maximum(np.minimum.outer(self.counts, self.counts) - 1.0, 1.0)
+
+
+def _fitted(votes: Votes) -> Ratings:
+    """Return the ratings of models that are chained by wins both ways."""
+    return Ratings(votes, bradley_terry(votes.wins, ridge=0.0).ratings)
+
+
+def _beyond(votes: Votes) -> FloatArray:
+    """Return 0 for rated models, and for others infinity with the sign of their lead.
+
+    A model leads the rated ones if a chain of wins leads from it to them; NaN where there is a
+    chain neither way.
+    """
+    from scipy.sparse import csgraph
+
+    start, found = int(votes.rated[0]), np.full(len(votes.names), math.nan)
+    for wins, sign in ((votes.wins, -math.inf), (votes.wins.T, math.inf)):
+        found[csgraph.breadth_first_order(wins > 0.0, start, return_predecessors=False)] = sign
+    found[votes.rated] = 0.0
+    return found
+
+
+def estimate_votes(
+    scores: ScoreTable, votes: Votes, metrics: Metrics | None, level: float
+) -> ItemEstimates:
+    """Rate every model in points, 1000 on average."""
+    _check_metrics(metrics)
+    place = {int(model): at for at, model in enumerate(votes.rated)}
+    fit = _fitted(votes.among(votes.rated))
+    counts = np.bincount(np.concatenate([votes.first, votes.second]), minlength=len(votes.names))
+    values, errors, found = _beyond(votes), np.full(len(votes.names), math.nan), []
+    if len(place) > 1:
+        values[votes.rated] = MEAN_RATING + POINTS * fit.ratings
+        errors[votes.rated] = POINTS * np.diag(fit.errors)
+    with recorded() as notes:
+        _warn_of_unrated(votes)
+        for i, name in enumerate(votes.names):
+            df = float(fit.dfs[place[i], place[i]]) if i in place else 1.0
+            one = Student(float(values[i]), float(errors[i]), df)
+            ends = one.interval(level)
+            found.append(
+                Estimate(
+                    name, METRIC, None, one.value, ends.low, ends.high, level, "sandwich",
+                    n_runs=1, n_tasks=int(counts[i]), standard_error=one.error,
+                    n_clusters=votes.n_voters,
+                )
+            )  # fmt: skip
+    title = "rating by Bradley and Terry's model; a lead of 400 points has odds of 10 to 1"
+    settings = item_settings(scores, level, title=title) | {"scale": "points"}
+    return ItemEstimates(tuple(found), settings, tuple(notes))
+
+
+def compare_votes(
+    scores: ScoreTable,
+    votes: Votes,
+    pair: tuple[str, str] | None,
+    metrics: Metrics | None,
+    level: float,
+) -> ItemComparisons:
+    """Compare the ratings of two models, or of all pairs with Holm's correction."""
+    _check_metrics(metrics)
+    place = {int(model): at for at, model in enumerate(votes.rated)}
+    fit, beyond = _fitted(votes.among(votes.rated)), _beyond(votes)
+    met, found = votes.wins + votes.wins.T, []
+    pairs = [pair] if pair is not None else list(combinations(votes.names, 2))
+    with recorded() as notes:
+        _warn_of_unrated(votes)
+        for names in pairs:
+            i, j = (votes.names.index(name) for name in names)
+            if i in place and j in place:
+                a, b = place[i], place[j]
+                lead, error = POINTS * (fit.ratings[a] - fit.ratings[b]), POINTS * fit.errors[a, b]
+                of = Student(float(lead), float(error), float(fit.dfs[a, b]))
+                method, p = "sandwich", of.p_value()
+            else:
+                with np.errstate(invalid="ignore"):
+                    of = Student(float(beyond[i] - beyond[j]), math.nan, 1.0)
+                method, p = "sign_bound", _sign_bound(votes, i, j)
+            ends = of.interval(level)
+            found.append(
+                Comparison(
+                    *names, METRIC, None, of.value, ends.low, ends.high, p, p, level, method,
+                    n_items=round(met[i, j]), n_clusters=votes.n_voters,
+                    detectable=of.half_width(level) + of.half_width(2.0 * POWER - 1.0),
+                )
+            )  # fmt: skip
+    family = "not corrected, one test"
+    if pair is None:
+        family = f"Holm's correction over {counted(len(pairs), 'pair')}"
+        found = corrected(found)
+    title = "a minus b in points, from all votes; 400 points have odds of 10 to 1"
+    settings = item_settings(scores, level, title=title, correction="holm", family=family)
+    settings |= {"scale": "points"}
+    return ItemComparisons(tuple(found), settings, tuple(notes))
+
+
+def _check_metrics(metrics: Metrics | None) -> None:
+    for one in metric_list(metrics or METRIC):
+        check_word("metric of votes", str(one), (METRIC,))
+
+
+def _warn_of_unrated(votes: Votes) -> None:
+    """Name models without a finite rating."""
+    unrated = [name for i, name in enumerate(votes.names) if i not in votes.rated]
+    if unrated:
+        note(
+            f"{listed(unrated, 6)}: no finite rating; chains of wins must lead both to and from "
+            f"the other {counted(len(votes.rated), 'model')}"
+        )
+
+
+def _sign_bound(votes: Votes, i: int, j: int) -> float:
+    """Return a bound of the p-value that two models are equal, without a fit of their difference.
+
+    The score of the likelihood where both have one rating is a sum over votes (or voters) that is
+    symmetric about 0 if they are equal. By Hoeffding's inequality a sum of symmetric terms is
+    beyond t times the root of the sum of their squares with probability at most 2 exp(-t^2 / 2)
+    (Efron 1969).
+    """
+    node = np.arange(len(votes.names))
+    node[j] = i
+    merged = replace(votes, first=node[votes.first], second=node[votes.second])
+    group = _chained(merged.wins)
+    models = np.flatnonzero((group == group[i]) & (node == np.arange(len(node))))
+    kept = votes.among(np.append(models, j))
+    from scipy.sparse import csgraph
+
+    if csgraph.connected_components(kept.wins + kept.wins.T, directed=False)[0] > 1:
+        return 1.0  # no vote among them depends on the difference
+    one = merged.among(models)
+    ratings = bradley_terry(one.wins, ridge=0.0).ratings
+    at = int(np.searchsorted(models, i))
+    fit = Ratings(kept, np.append(ratings, ratings[at]))
+    slope = fit.inverse[at] - fit.inverse[-1]
+    terms = (kept.share - fit.chances) * (slope[kept.first] - slope[kept.second])
+    sums = terms if kept.voter is None else np.bincount(kept.voter, terms)
+    square = float(np.sum(np.square(sums)))
+    return min(1.0, 2.0 * math.exp(-0.5 * float(sums.sum()) ** 2 / square)) if square else 1.0

@@ -63,9 +63,13 @@ def measure() -> Iterator[Measurement]:
         plan = {"name": "load", "title": "Load", "consent": "Yes.", "lists": {"a": ["clockwise"]}}
         with database.writing() as session:
             invitation = f"/join/{make_study(session, StudyPlan.from_record(plan))[1]}"
-        with _serving(settings) as (host, port):
+        with _serving(settings) as (process, (host, port)):
             yield from _standings(database, settings, host, port)
             yield from _players(host, port, invitation)
+            note = "server and computations, with figures, an archive and players; Pss"
+            for path in ("entries/1", "seasons/load/rules/rule-01", "seasons/load/season.zip"):
+                asyncio.run(_get(host, port, f"/{path}", timeout_s=60))
+            yield Measurement("memory", _memory_mb(process), "MB", 250.0, False, note)
         yield from _backup(database, settings, Path(folder))
         database.close()
 
@@ -103,7 +107,7 @@ def _standings(
     board = f"{N_LEARNERS} learners x {N_RULES} rules x {N_TRIALS} trials"
     seconds, page = _shown(host, port, b"Learner 0")
     yield Measurement("standings, first time", seconds, "s", 1.0, False, board)
-    with _trivial(page) as (other_host, other_port):
+    with _trivial(page) as (_, (other_host, other_port)):
         trivial, _ = asyncio.run(_hammer(other_host, other_port, "/"))
         rate, p95 = asyncio.run(_hammer(host, port, "/seasons/load"))
     note = f"{board}, {len(page) / 1024:.0f} KiB, {N_CLIENTS} connections for {PAGE_S:g} s"
@@ -116,6 +120,18 @@ def _standings(
     # It stands last, on a page far behind the first.
     seconds, _ = _shown(host, port, name.encode(), "/seasons/load?q=newest")
     yield Measurement("new submission on the page", seconds, "s", 1.0, False, board)
+
+
+def _memory_mb(process: int) -> float:
+    """Return the memory of a process and its children; shared pages are divided among users."""
+    kibibytes = 0
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    children = [child for task in tasks for child in (task / "children").read_text().split()]
+    for number in (process, *children):
+        lines = Path(f"/proc/{number}/smaps_rollup").read_text().splitlines()
+        [size] = [line.split()[1] for line in lines if line.startswith("Pss:")]
+        kibibytes += int(size)
+    return kibibytes * 1024 / 1e6
 
 
 def _shown(host: str, port: int, text: bytes, path: str = "/seasons/load") -> tuple[float, bytes]:
@@ -173,7 +189,7 @@ def _backup(database: Database, settings: Settings, folder: Path) -> Iterator[Me
 
 
 @contextmanager
-def _serving(settings: Settings) -> Iterator[tuple[str, int]]:
+def _serving(settings: Settings) -> Iterator[tuple[int, tuple[str, int]]]:
     """Run the server in a process of its own."""
     program = (
         "import sys\n"
@@ -183,12 +199,12 @@ def _serving(settings: Settings) -> Iterator[tuple[str, int]]:
         "serve(settings, '127.0.0.1', 0, worker=False,"
         " on_start=lambda started: print(started.url, flush=True))\n"
     )
-    with _run(program, settings.to_json()) as address:
-        yield address
+    with _run(program, settings.to_json()) as run:
+        yield run
 
 
 @contextmanager
-def _trivial(page: bytes) -> Iterator[tuple[str, int]]:
+def _trivial(page: bytes) -> Iterator[tuple[int, tuple[str, int]]]:
     """Serve one answer by Starlette, in a process of its own."""
     program = (
         "import base64, socket, sys, uvicorn\n"
@@ -207,13 +223,13 @@ def _trivial(page: bytes) -> Iterator[tuple[str, int]]:
         "config = uvicorn.Config(app, access_log=False, log_level='error')\n"
         "uvicorn.Server(config).run(sockets=[listening])\n"
     )
-    with _run(program, base64.b64encode(page).decode()) as address:
-        yield address
+    with _run(program, base64.b64encode(page).decode()) as run:
+        yield run
 
 
 @contextmanager
-def _run(program: str, line: str) -> Iterator[tuple[str, int]]:
-    """Run a server that reads a line and writes its address."""
+def _run(program: str, line: str) -> Iterator[tuple[int, tuple[str, int]]]:
+    """Run a server that reads a line and writes its address; yield its process and address."""
     command = [sys.executable, "-c", program]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -224,7 +240,7 @@ def _run(program: str, line: str) -> Iterator[tuple[str, int]]:
         process.stdin.flush()
         try:
             host, _, port = process.stdout.readline().strip().removeprefix("http://").partition(":")
-            yield host, int(port)
+            yield process.pid, (host, int(port))
         finally:
             process.terminate()
             process.wait(60)

@@ -60,10 +60,26 @@ class Server:
     def port(self) -> int:
         return int(self.url.rpartition(":")[2])
 
+    def memory_mib(self) -> float:
+        """Return the memory of the server and of its computations, without workers."""
+        kibibytes = 0
+        for pid in (self.process.pid, *_children(self.process.pid)):
+            folder = Path(f"/proc/{pid}")
+            if b"gnomon_board.worker" not in (folder / "cmdline").read_bytes():
+                lines = (folder / "smaps_rollup").read_text().splitlines()
+                [shared_out] = [line.split()[1] for line in lines if line.startswith("Pss:")]
+                kibibytes += int(shared_out)
+        return kibibytes / 1024
+
     def kill(self) -> None:
         """End it as a power cut would: kill -9."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(30)
+
+
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
 @contextmanager

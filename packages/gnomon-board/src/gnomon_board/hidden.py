@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import bindparam, or_, select, update
+from sqlalchemy import Select, bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import note
@@ -65,7 +65,7 @@ class GameCache:
                 assignment = assignment_of(session.get_one(EntryAttempt, row.attempt_id))
             self._keep(self._assignments, row.attempt_id, assignment, most=256)
             actions = session.scalar(select(RemoteTrial.actions).where(RemoteTrial.id == row.id))
-            game = RemoteGame.of(assignment, row.rule, row.number, actions or b"")
+            game = RemoteGame(assignment, row.rule, row.number, actions or b"")
         self._keep(self._games, row.id, game, most=2048)
         return game
 
@@ -235,64 +235,66 @@ def _mark_begun(session: Session, attempt: EntryAttempt) -> None:
 
 
 def close_attempt(session: Session, entry_id: int, number: int, *, account_id: int) -> None:
-    """Close a begun attempt: its unplayed part is scored as errors."""
+    """Close a begun attempt; a worker then scores its unplayed part as errors."""
     attempt = attempt_of(own_entry(session, entry_id, account_id), number)
+    session.refresh(attempt, with_for_update=True)
     if attempt.begun_at is None:
         raise Conflict(f"attempt {number} of entry {entry_id} has no move yet: nothing is counted")
-    if _fill_rest(session, attempt, by=account_id) == 0:
+    if attempt.closed_at is not None or not _mark_closed(session, attempt, by=account_id):
         raise Conflict(f"attempt {number} of entry {entry_id} is finished or closed already")
 
 
-def close_unfinished(database: Database) -> int:
-    """Close the open attempts of seasons that are over; return their number."""
+def _mark_closed(session: Session, attempt: EntryAttempt, *, by: int | None) -> int:
+    """Mark an attempt as closed, unless all its trials are over; return the number of the rest."""
+    trials = session.scalars(_open_trials(attempt)).all()
+    if trials:
+        attempt.closed_at = now()
+        attempt.entry.season.touch()
+        note(
+            session,
+            "attempt closed",
+            "entry",
+            attempt.entry_id,
+            by=by,
+            number=attempt.number,
+            trials=len(trials),
+        )
+    return len(trials)
+
+
+def _open_trials(attempt: EntryAttempt) -> Select[RemoteTrial]:
+    of_attempt = RemoteTrial.attempt_id == attempt.id, RemoteTrial.state == "playing"
+    return select(RemoteTrial).where(*of_attempt).order_by(RemoteTrial.id).with_for_update()
+
+
+def close_unfinished(database: Database) -> None:
+    """Close the open attempts of seasons that are over, and fill the rest of closed ones."""
     with database.reading() as session:
         playing = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
-        over = session.scalars(
+        over = Season.closes_at <= now(), Season.revealed_at.is_not(None)
+        closed = session.scalars(
             select(EntryAttempt.id)
             .join(Entry, EntryAttempt.entry_id == Entry.id)
             .join(Season, Season.id == Entry.season_id)
             .where(
                 EntryAttempt.begun_at.is_not(None),
-                EntryAttempt.closed_at.is_(None),
-                or_(Season.closes_at <= now(), Season.revealed_at.is_not(None)),
+                or_(EntryAttempt.closed_at.is_not(None), *over),
                 EntryAttempt.id.in_(playing),
             )
             .order_by(EntryAttempt.id)
         ).all()
-    for attempt_id in over:
+    for attempt_id in closed:
         with database.writing() as session:
-            _fill_rest(session, session.get_one(EntryAttempt, attempt_id), by=None)
-    return len(over)
-
-
-def _fill_rest(session: Session, attempt: EntryAttempt, *, by: int | None) -> int:
-    """Fill the rest of an attempt with errors; return the number of open trials."""
-    trials = session.scalars(
-        select(RemoteTrial)
-        .where(RemoteTrial.attempt_id == attempt.id, RemoteTrial.state == "playing")
-        .order_by(RemoteTrial.id)
-        .with_for_update()
-    ).all()
-    if not trials:
-        return 0
-    assignment = assignment_of(attempt)
-    for trial in trials:
-        game = RemoteGame.of(assignment, trial.rule.name, trial.number, trial.actions, reveal=True)
-        game.abandon()
-        trial.actions, trial.state = game.actions, "abandoned"
-        trial.changed_at = trial.finished_at = now()
-    attempt.closed_at = now()
-    attempt.entry.season.touch()
-    note(
-        session,
-        "attempt closed",
-        "entry",
-        attempt.entry_id,
-        by=by,
-        number=attempt.number,
-        trials=len(trials),
-    )
-    return len(trials)
+            attempt = session.get_one(EntryAttempt, attempt_id, with_for_update=True)
+            if attempt.closed_at is None:
+                _mark_closed(session, attempt, by=None)
+            assignment = assignment_of(attempt)
+            for trial in session.scalars(_open_trials(attempt)):
+                which = trial.rule.name, trial.number, trial.actions
+                game = RemoteGame(assignment, *which, reveal=True, interpreted=False)
+                game.abandon()
+                trial.actions, trial.state = game.actions, "abandoned"
+                trial.changed_at = trial.finished_at = now()
 
 
 def queue_played(database: Database, settings: Settings) -> int:
@@ -325,8 +327,8 @@ def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
         attempt = session.get_one(EntryAttempt, attempt_id)
         learner, assignment = attempt.entry.name, assignment_of(attempt)
         trials = {
-            (trial.rule.name, trial.number): RemoteGame.of(
-                assignment, trial.rule.name, trial.number, trial.actions
+            (trial.rule.name, trial.number): RemoteGame(
+                assignment, trial.rule.name, trial.number, trial.actions, interpreted=False
             ).log()
             for trial in attempt.remote_trials
         }

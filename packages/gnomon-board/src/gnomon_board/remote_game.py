@@ -15,14 +15,12 @@ from bisect import bisect_left, bisect_right
 from typing import Annotated, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gnomon_board.errors import Conflict
-from gohr import BoardSpec, ExperimentConfig, TrialLog
+from gohr import ExperimentConfig, TrialLog
 from gohr.outcomes import IN_PROGRESS
 from gohr.playing import TrialInPlay
-from gohr.rules import RuleSet
 
 #: Most trials in one message, most attempts in one of them, and in all.
 MAX_MOVES = 512
@@ -114,23 +112,30 @@ class AttemptPlay(_Record):
 class RemoteGame:
     """One trial on the server, from its first board to its last.
 
-    ``boards`` (uint8, n_episodes x 36) has one board per episode; ``actions`` are the attempts so
-    far, each as ``4 * cell + bucket``. With ``reveal`` the rest can be abandoned.
+    ``number`` is that of the trial of ``assignment`` on the rule of this name; ``actions`` are the
+    attempts so far, each as ``4 * cell + bucket``. With ``reveal`` the rest can be abandoned.
+    ``interpreted``: as for :class:`gohr.playing.TrialInPlay`; the server plays without Numba.
     """
 
     def __init__(
         self,
-        rule_set: RuleSet,
-        boards: npt.NDArray[np.uint8],
-        *,
-        horizon: int,
-        board_spec: BoardSpec,
+        assignment: ExperimentConfig,
+        rule: str,
+        number: int,
         actions: bytes = b"",
+        *,
         reveal: bool = False,
+        interpreted: bool = True,
     ) -> None:
-        self._deck = boards
+        assigned = next(each for each in assignment.rules if each.name == rule)
+        self._deck = assignment.deal(assigned, number)
         self._trial = TrialInPlay(
-            boards, rule_set, horizon=horizon, board_spec=board_spec, reveal=reveal
+            self._deck,
+            assigned.rule_set,
+            horizon=assignment.horizon,
+            board_spec=assignment.board,
+            reveal=reveal,
+            interpreted=interpreted,
         )
         self._actions = bytearray()
         self._outcomes: list[int] = []
@@ -139,27 +144,6 @@ class RemoteGame:
         self._note_dealt()
         for action in actions:
             self._attempt(action)
-
-    @classmethod
-    def of(
-        cls,
-        assignment: ExperimentConfig,
-        rule: str,
-        number: int,
-        actions: bytes,
-        *,
-        reveal: bool = False,
-    ) -> RemoteGame:
-        """Return the current state of trial ``number`` of an assignment on one of its rules."""
-        assigned = next(each for each in assignment.rules if each.name == rule)
-        return cls(
-            assigned.rule_set,
-            assignment.deal(assigned, number),
-            horizon=assignment.horizon,
-            board_spec=assignment.board,
-            actions=actions,
-            reveal=reveal,
-        )
 
     @property
     def position(self) -> int:

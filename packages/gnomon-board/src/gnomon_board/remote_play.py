@@ -23,8 +23,9 @@ from gnomon_board.errors import LeaderboardError, wrong_field
 from gnomon_board.remote_game import Move, Reply
 from gohr import N_BUCKETS, N_CELLS, BoardSpec, Learner
 from gohr.experiments import LearnerEntry
-from gohr.learners import Observation, Transition, is_shown_the_rule, learner_kinds
+from gohr.learners import Transition, is_shown_the_rule, learner_kinds
 from gohr.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS
+from gohr.playing import SeenBoard
 
 #: Trials that are played at the same time.
 _TOGETHER = 64
@@ -140,8 +141,8 @@ def _attempts_of(learner: Learner, spec: BoardSpec, horizon: int) -> _Playing:
     """
     reply = yield []
     while not reply.over:
-        board, n_attempts, dealt = _SeenBoard(reply.dealt[-1], spec), 0, reply
-        seen, terminated, truncated = board.seen(), False, False
+        board, n_attempts, dealt = SeenBoard(reply.dealt[-1], spec), 0, reply
+        seen, terminated, truncated = board.observation(), False, False
         while not (terminated or truncated):
             action = int(learner.act(seen))
             if not 0 <= action < N_CELLS * N_BUCKETS:
@@ -155,33 +156,7 @@ def _attempts_of(learner: Learner, spec: BoardSpec, horizon: int) -> _Playing:
             board.attempted(action, outcome)
             terminated = reply.finish != IN_PROGRESS and not learner.plays_on
             truncated = n_attempts >= horizon
-            before, seen = seen, board.seen()
+            before, seen = seen, board.observation()
             reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
             made = Transition(before, action, reward, outcome, seen, terminated, truncated)
             learner.observe(made)
-
-
-class _SeenBoard:
-    """Board of an episode reconstructed from replies: an accepted attempt removes a piece.
-
-    ``last`` holds shape, colour and bucket of the last accepted attempt, 0 for none and else 1 +
-    index.
-    """
-
-    def __init__(self, codes: list[int], spec: BoardSpec) -> None:
-        self.codes = np.array(codes, dtype=np.uint8)
-        self._n_colors = len(spec.color_palette)
-        self.last = (0, 0, 0)
-
-    def attempted(self, action: int, outcome: int) -> None:
-        """Update the board with the outcome of an attempt."""
-        if outcome == ACCEPTED:
-            cell, bucket = divmod(action, N_BUCKETS)
-            shape, color = divmod(int(self.codes[cell]) - 1, self._n_colors)
-            self.codes[cell] = 0
-            self.last = (1 + shape, 1 + color, 1 + bucket)
-
-    def seen(self) -> Observation:
-        """Return what a learner observes."""
-        mask = np.repeat(self.codes > 0, N_BUCKETS).astype(np.int8)
-        return Observation(self.codes.copy(), *self.last, mask)

@@ -7,19 +7,24 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import httpx
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+import playing
+import remote_play
 from gnomon_board import Settings
 from gnomon_board.database import Database
 from gnomon_board.errors import LeaderboardError
 from gnomon_board.schema import Submission
 from gnomon_board.web.server import prepare, serve
 from gohr.child_process import LimitedChild, run_limited
+from playing import invite
 from private_postgresql import fresh_database
+from remote_play import hidden_season
 from serving import serving
 from submitted import bearer, play_entry, register, send
 
@@ -63,6 +68,24 @@ def test_one_command(tmp_path):
     assert sorted(path.name for path in (tmp_path / "board").glob("*.sqlite")) == [
         "leaderboard.sqlite"
     ]
+
+
+def test_people_and_hidden_seasons_play_without_numba(settings, database, token):
+    """Numba would take 110 MiB of the server, and 20 s to compile at its first start."""
+    hidden_season(database)
+    invitation = invite(database, "clockwise")
+    with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        game = playing.begin(client, invitation)
+        cell = client.get(f"/api{game}").json()["view"]["pieces"][0]["cell"]
+        move = {"cell": cell, "bucket": 0}
+        assert client.post(f"/api{game}/attempts", json=move).status_code == 200
+        client.cookies.clear()
+        trial = remote_play.begin(client, token)["trials"][0]["trial"]
+        assert remote_play.move(client, token, (trial, 0, [0])).status_code == 200
+        libraries = Path(f"/proc/{server.process.pid}/maps").read_text()
+        assert "sqlite" in libraries
+        assert "llvmlite" not in libraries
+        assert server.memory_mib() < 238  # 250 MB
 
 
 def test_no_secret_is_logged(settings, token):

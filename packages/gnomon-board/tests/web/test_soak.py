@@ -97,10 +97,8 @@ class Load:
 
 def held(server: Server) -> tuple[int, float]:
     """Return how many files and sockets the server has open, and its mebibytes of memory."""
-    folder = Path(f"/proc/{server.process.pid}")
-    lines = (folder / "status").read_text().splitlines()
-    [resident] = [int(line.split()[1]) for line in lines if line.startswith("VmRSS")]
-    return len([*(folder / "fd").iterdir()]), resident / 1024
+    files = Path(f"/proc/{server.process.pid}/fd").iterdir()
+    return len([*files]), server.memory_mib()
 
 
 def play_on(invitation: str, client: httpx.Client, n: int) -> None:
@@ -165,5 +163,5 @@ def test_an_hour_in_a_minute(settings, database, season, tmp_path):
         assert max(load.statuses) < 300, load.statuses
         assert files[-1] - files[TIMES // 3] < 20
         assert memory[-1] - memory[TIMES // 3] < 60
-        assert SECONDS > 60 or memory[-1] < 260
+        assert memory[-1] < 238  # 250 MB, with the computations
         assert np.median(load.seconds) < 1.0

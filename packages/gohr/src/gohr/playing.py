@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import check_count, counted, shortened
-from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec
 from gohr.engine.compiler import CompiledRule
 from gohr.engine.program import ACTION
 from gohr.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS, RESET
+from gohr.reference import ReferenceGame
 from gohr.rules.syntax import RuleSet
 
 
@@ -256,6 +257,9 @@ class TrialInPlay:
         As in :func:`play`.
     reveal, plays_on : bool
         As a :class:`Policy` declares them.
+    interpreted : bool
+        Whether the reference interpreter plays, which needs 0.1 ms for an attempt and no Numba,
+        in place of the engine. ``rule`` is then a RuleSet.
 
     Attributes
     ----------
@@ -286,14 +290,12 @@ class TrialInPlay:
         board_spec: BoardSpec = DEFAULT_SPEC,
         reveal: bool = False,
         plays_on: bool = False,
+        interpreted: bool = False,
     ) -> None:
-        from gohr.engine.boards import Boards
-
-        self._room = Boards.empty(rule, 1, board_spec)
+        room = _InterpretedBoard if interpreted else _EngineBoard
+        self._room: _EngineBoard | _InterpretedBoard = room(rule, board_spec)
         self._boards, self._horizon = boards, horizon
         self._reveal, self._plays_on = reveal, plays_on
-        self._deck = np.zeros((1, boards.shape[1]), dtype=np.uint8)
-        self._step = self._room.bound_step(self._deck)
         self._actions: list[int] = []
         self._outcomes: list[int] = []
         self._n_attempts: list[int] = []
@@ -305,12 +307,12 @@ class TrialInPlay:
     def attempt(self, action: int) -> Transition:
         """Make an attempt; if its board is over then, deal the next."""
         seen = self.observation
-        outcome = self._advance(action)
+        outcome = self._room.attempt(action)
         self._actions.append(action)
         self._outcomes.append(outcome)
-        terminated = self._stands != IN_PROGRESS and not self._plays_on
+        terminated = self._room.finish != IN_PROGRESS and not self._plays_on
         truncated = len(self._actions) - self._before >= self._horizon
-        self.observation = self._seen()
+        self.observation = self._room.observation(self._reveal)
         reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
         made = Transition(seen, action, reward, outcome, self.observation, terminated, truncated)
         if terminated or truncated:
@@ -333,17 +335,12 @@ class TrialInPlay:
             np.array(finish, dtype=np.int8),
         )
 
-    @property
-    def _stands(self) -> int:
-        return int(self._room.finish[0])
-
     def _deal(self) -> None:
         """Deal the next board, past those that are stuck as they are dealt."""
         while len(self.finish) < len(self._boards):
-            self._deck[0] = self._boards[len(self.finish)]
-            self._advance(RESET)
-            self.observation = self._seen()
-            if self._stands == IN_PROGRESS:
+            self._room.deal(self._boards[len(self.finish)])
+            self.observation = self._room.observation(self._reveal)
+            if self._room.finish == IN_PROGRESS:
                 return
             self._end_board()
         self.over = True
@@ -351,20 +348,99 @@ class TrialInPlay:
     def _end_board(self) -> None:
         self._n_attempts.append(len(self._actions) - self._before)
         self._before = len(self._actions)
-        self.finish.append(self._stands)
+        self.finish.append(self._room.finish)
 
-    def _advance(self, action: int) -> int:
-        self._room.replies[ACTION, 0] = action
+
+class SeenBoard:
+    """A board as a player sees it, changed by the outcomes of attempts: no rule is needed.
+
+    Parameters
+    ----------
+    codes : array of uint8, shape (36,)
+        The board as it was dealt.
+    spec : BoardSpec
+        Whose palettes the codes refer to.
+    """
+
+    def __init__(self, codes: npt.ArrayLike, spec: BoardSpec) -> None:
+        self._codes = np.array(codes, dtype=np.uint8)
+        self._n_colors = len(spec.color_palette)
+        self._last = (0, 0, 0)
+
+    def attempted(self, action: int, outcome: int) -> None:
+        """Remove the piece of an accepted attempt; no other outcome changes the board."""
+        if outcome == ACCEPTED:
+            cell, bucket = divmod(action, N_BUCKETS)
+            shape, color = divmod(int(self._codes[cell]) - 1, self._n_colors)
+            self._codes[cell] = 0
+            self._last = (1 + shape, 1 + color, 1 + bucket)
+
+    def observation(self, permitted: npt.NDArray[np.int8] | None = None) -> Observation:
+        """Return what a player observes."""
+        mask = np.repeat(self._codes > 0, N_BUCKETS).astype(np.int8)
+        return Observation(self._codes.copy(), *self._last, mask, permitted)
+
+
+class _EngineBoard:
+    """A board in the engine, and the attempts on it."""
+
+    def __init__(self, rule: RuleSet | CompiledRule, spec: BoardSpec) -> None:
+        from gohr.engine.boards import Boards
+
+        self._boards = Boards.empty(rule, 1, spec)
+        self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
+        self._step = self._boards.bound_step(self._deck)
+
+    @property
+    def finish(self) -> int:
+        return int(self._boards.finish[0])
+
+    def deal(self, codes: npt.NDArray[np.uint8]) -> None:
+        self._deck[0] = codes
+        self.attempt(RESET)
+
+    def attempt(self, action: int) -> int:
+        self._boards.replies[ACTION, 0] = action
         self._step()
-        return int(self._room.outcome[0])
+        return int(self._boards.outcome[0])
 
-    def _seen(self) -> Observation:
-        room = self._room
-        permitted = room.permitted()[0] if self._reveal else None
-        shape, color, bucket = room.last[:, 0].tolist()
-        return Observation(
-            room.codes[0].copy(), shape, color, bucket, room.occupied[0].copy(), permitted
-        )
+    def observation(self, reveal: bool) -> Observation:
+        boards = self._boards
+        permitted = boards.permitted()[0] if reveal else None
+        shape, color, bucket = boards.last[:, 0].tolist()
+        codes, occupied = boards.codes[0].copy(), boards.occupied[0].copy()
+        return Observation(codes, shape, color, bucket, occupied, permitted)
+
+
+class _InterpretedBoard:
+    """A board in the reference interpreter, and the attempts on it."""
+
+    def __init__(self, rule: RuleSet | CompiledRule, spec: BoardSpec) -> None:
+        if not isinstance(rule, RuleSet):
+            raise TypeError(f"rule: expected a RuleSet, found {type(rule).__name__}")
+        self._rule, self._spec = rule, spec
+
+    @property
+    def finish(self) -> int:
+        return self._game.finish
+
+    def deal(self, codes: npt.NDArray[np.uint8]) -> None:
+        self._seen = SeenBoard(codes, self._spec)
+        self._game = ReferenceGame(self._rule, Board.from_codes(codes, self._spec))
+
+    def attempt(self, action: int) -> int:
+        outcome = self._game.attempt_at(1 + action // N_BUCKETS, action % N_BUCKETS)
+        self._seen.attempted(action, outcome)
+        return outcome
+
+    def observation(self, reveal: bool) -> Observation:
+        if not reveal:
+            return self._seen.observation()
+        cells = {piece.id: piece.pos - 1 for piece in self._game.pieces}
+        permitted = np.zeros(N_CELLS * N_BUCKETS, dtype=np.int8)
+        for piece, bucket in self._game.legal_moves():
+            permitted[N_BUCKETS * cells[piece] + bucket] = 1
+        return self._seen.observation(permitted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,15 +17,11 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
-
 from gnomon_board.accounts import make_account, no_accounts, note
 from gnomon_board.database import Database, current_revision, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.schema import Season, Study
 from gnomon_board.settings import Settings
 from gnomon_board.tokens import issue_token
-from gnomon_board.verification import load_kernels
 from gnomon_board.web.limits import Connections, Counts, client_of
 from gnomon_board.web.request_log import LogFormat, log_to_stderr
 from gnomon_board.worker import WorkerSupervisor
@@ -166,10 +162,6 @@ def warm_up(app: FastAPI) -> None:
     for route in app.routes:  # each is built when a path is first compared with it
         route.matches({"type": "http", "method": "GET", "path": "/-", "headers": []})
     compile_templates()
-    with app.state.database.reading() as session:
-        hidden = select(Season.id).where(Season.division == "hidden").limit(1)
-        if session.scalar(select(Study.id).limit(1)) or session.scalar(hidden):
-            load_kernels()  # a hundred mebibytes, which other servers do without
     computed(int)  # wait for the libraries
     # These objects are permanent, and a garbage collection of them would block all for 0.1 s.
     gc.collect()

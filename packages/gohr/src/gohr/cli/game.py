@@ -64,7 +64,7 @@ def play(
         seed = secrets.randbits(32) if seed is None else seed
         name, text = Path(rule).stem, RuleEntry(rule).found(Path()).text
         dealt = Game(name, text, seed, boards, horizon).boards()
-        trial = TrialInPlay(dealt, parse(text), horizon=horizon)
+        trial = TrialInPlay(dealt, parse(text), horizon=horizon, interpreted=True)
         # The game is talk; what came of it is the answer.
         out = sys.stderr if as_json else sys.stdout
         print(_HELP, file=out)

@@ -196,8 +196,10 @@ class LearnerEntry:
         ConfigError, UnknownNameError
             If the learner or setting does not exist, or a setting is invalid.
         """
-        from gohr.learners.registry import learner_kind
+        from gohr.learners.registry import WITHOUT_SETTINGS, learner_kind
 
+        if self.kind in WITHOUT_SETTINGS and not self.params and self.version is None:
+            return replace(self, reveal=False)  # its module would load Numba
         self.make(board_spec)
         kind = learner_kind(self.kind)
         if self.version not in (None, kind.version):

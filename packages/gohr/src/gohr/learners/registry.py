@@ -49,6 +49,8 @@ _BUILT_IN = {
     "ideal": "gohr.learners.ideal:Ideal",
     "linear_dqn": "gohr.learners.linear_dqn:LinearDQN",
 }
+#: Kinds without settings. The assignments of a board name one, and load no Numba for it.
+WITHOUT_SETTINGS = ("uniform", "frugal", "rule_player")
 #: Most seconds of patience: eleven days, which locks and sockets can still count.
 LONGEST_S = 1e6
 _LARGEST = 1e300

@@ -240,6 +240,7 @@ class PlaySession:
             horizon=game.horizon,
             board_spec=game.board,
             reveal=self.is_fixed,
+            interpreted=True,  # a person waits for Numba longer than for the interpreter
         )
         for made in self.attempts:
             self._trial.attempt(_action(made.cell, made.bucket))

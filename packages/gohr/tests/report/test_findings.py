@@ -24,17 +24,15 @@ def test_the_errors_are_those_of_the_run(findings, run_folder):
         _, errors = table.curves(*pair)
         np.testing.assert_array_equal(found.errors, errors)
         assert found.tce.value == np.median(errors[:, -1])
-        assert found.tce.value == found.curve.y[-1]
         assert found.n_trials == 6
 
 
-def test_learned_trials_are_counted_and_the_others_are_infinite(findings, run_folder):
+def test_learned_trials_are_counted(findings, run_folder):
     table = score(run_folder, "errors_to_learn")
     for (learner, rule), found in findings.performances.items():
         runs = table.runs(learner, rule)
         assert found.n_learned == np.isfinite(runs).sum()
     assert findings.performances["rule_player", "b3-then-b1"].n_learned == 6
-    assert findings.performances["uniform", "b3-then-b1"].to_learn.value == np.inf
 
 
 def test_order_tests_and_decisions_belong_together(findings):
@@ -69,7 +67,6 @@ def test_a_run_of_a_learner_that_is_not_ours_is_reported(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 def test_they_are_those_of_the_verbs(findings, run_folder):
     table = gn.read_scores(run_folder.path)
-    assert findings.estimates == gn.estimate(table, ("mean", "median", "iqm"))
     for row in gn.estimate(table, per_task=True):
         tce = findings.performances[row.algorithm, row.task].tce
         np.testing.assert_array_equal(
@@ -85,7 +82,7 @@ def test_one_trial_gives_no_interval(lonely_folder):
     found = findings.performances["rule_player", "clockwise"]
     assert found.tce.value == 0
     assert np.isnan([found.tce.low, found.tce.high]).all()
-    assert (findings.duels, findings.estimates) == ([], None)
+    assert findings.duels == []
 
 
 def test_a_run_without_trials_has_no_findings(tmp_path, run_folder):

@@ -155,7 +155,7 @@ def test_failed_and_missing_trials_are_named(lonely_folder, run_folder, tmp_path
     page = Page(report(folder.path).read_text())
     assert "No trial is done yet" in page.text
     assert "6 trials failed and are left out: trial 0 of uniform on b3-then-b1" in page.text
-    assert "number 5" in page.text
+    assert "and 1 more." in page.text
     assert "30 trials not played yet" in page.text
 
 
@@ -166,7 +166,6 @@ def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
         if (record.learner, record.rule) == ("again & again", "b3-then-b1"):
             fail(folder, record)
     page = Page(report(folder.path).read_text())
-    assert "not played" in page.text
     assert "6 trials failed" in page.text
 
 

@@ -163,7 +163,6 @@ def demo(
     """Play the four sample rules and write a report."""
     from gnomon import estimate
     from gohr.experiments import load_experiment, score
-    from gohr.run_page import findings_of
     from gohr.run_page import report as write
 
     with answering("demo", as_json=as_json) as answer:
@@ -171,13 +170,6 @@ def demo(
         found = play(load_experiment("demo"), out, cores, answer)
         # The same numbers as in the report.
         answer.show(estimate(score(found), per_task=True))
-        findings = findings_of(found)
-        for learner, order in findings.orders.items():
-            answer.say(f"hardest first, for {learner}: {findings.order_of(learner)}")
-            pairs = sorted(sorted(pair, key=order.index) for pair in findings.separated[learner])
-            answer.results(
-                [{"algorithm": learner, "hardest_first": list(order), "separated": pairs}]
-            )
         page = write(found, out / "report")
         answer.results([{"path": str(page)}])
         answer.say(f"report: {page}")

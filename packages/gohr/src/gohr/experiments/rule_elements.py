@@ -93,7 +93,7 @@ class Elements(Results[Element]):
     """Every rule compared with the baseline, for every learner."""
 
     columns = ("learner", "rule", "ratio", "difference", "ease", "p (Holm)", "learned")
-    drawn_by = "gohr.run_page.element_figure:element_figure"
+    drawn_by = "gohr.run_page.figures:element_figure"
 
     @property
     def title(self) -> str:

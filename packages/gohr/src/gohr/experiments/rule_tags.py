@@ -67,7 +67,7 @@ class TagEffects(Results[TagEffect]):
     """Effects of the tags of the rules on each learner, and their interactions."""
 
     columns = ("tag", "learner", "times the errors", "p (Holm)", "rules")
-    drawn_by = "gohr.run_page.element_figure:tag_figure"
+    drawn_by = "gohr.run_page.figures:tag_figure"
 
     @property
     def title(self) -> str:

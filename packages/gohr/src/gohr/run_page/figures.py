@@ -1,10 +1,10 @@
-"""The figures of the page of a run: errors of trials, after Pulick et al. (2022), and a board."""
+"""Figures of a run: errors of trials as in Pulick et al. (2022), a board, effects of elements."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -14,10 +14,16 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import boxplot_stats
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import LogLocator, NullLocator, SymmetricalLogLocator
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    NullLocator,
+    SymmetricalLogLocator,
+)
 
 from gnomon.errors import counted, joined
-from gnomon.plot import Figure, Line, draw_lines
+from gnomon.plot import Dot, Figure, Line, Panel, draw_dots, draw_lines, frame
 from gnomon.plot.labels import in_lines, name_rows, name_series
 from gnomon.plot.style import (
     FULL_WIDTH,
@@ -31,9 +37,12 @@ from gnomon.plot.style import (
     new_drawing,
     series_style,
 )
-from gnomon.tables import percent
+from gnomon.stats import median_curve
+from gnomon.tables import number, percent
 from gohr.board import N_CELLS, draw_boards
 from gohr.experiments.config import ExperimentConfig
+from gohr.experiments.rule_elements import Element, Elements, bracketed
+from gohr.experiments.rule_tags import TagEffect, TagEffects
 from gohr.run_page.board_drawing import board_rows, draw_board
 from gohr.run_page.findings import Findings, Performance
 
@@ -98,7 +107,7 @@ def median_curves(curves: Sequence[Line]) -> Axes:
     return ax
 
 
-def box_plots(runs: Mapping[str, npt.ArrayLike], series: Mapping[str, int] | None = None) -> Axes:
+def box_plots(runs: Mapping[str, npt.ArrayLike], styles: Mapping[str, int] | None = None) -> Axes:
     """Draw the terminal errors of trials: a dot for each and a box, in horizontal rows.
 
     A single trial has no box.
@@ -107,7 +116,7 @@ def box_plots(runs: Mapping[str, npt.ArrayLike], series: Mapping[str, int] | Non
     ----------
     runs : mapping from label to array of float, shape (trials,)
         By the name of a rule or a learner.
-    series : mapping from label to int, optional
+    styles : mapping from label to int, optional
         Number of each one's style; its place in `runs` if not given.
 
     Examples
@@ -119,7 +128,7 @@ def box_plots(runs: Mapping[str, npt.ArrayLike], series: Mapping[str, int] | Non
     height = max(HEIGHT, 0.95 + 0.5 * min(n_rows, 8) + 0.3 * max(n_rows - 8, 0))
     ax = dress(new_drawing(HALF_WIDTH, height).subplots(), grid="x")
     for row, (label, values) in enumerate(runs.items()):
-        color = series_style(series[label] if series else row).color
+        color = series_style(styles[label] if styles else row).color
         if np.size(values) == 1:  # a box of one trial would be a line that hides the dot
             ax.scatter(values, [row], s=28, color=color, linewidth=0)
             continue
@@ -192,119 +201,76 @@ def _episode_axis(ax: Axes, n_episodes: int) -> None:
 # -- figures of the page ---------------------------------------------------------------------------
 
 
-def _stem(findings: Findings, learner: str = "", rule: str = "") -> str:
+def _stem(findings: Findings, learner: str, *rules: str) -> str:
     """Return places in the experiment, and names, as a stem that no others share."""
-    series = (_learner_series(findings), learner), (_rule_series(findings), rule)
+    places = [([x.name for x in findings.config.learners], learner)]
+    places += [([x.name for x in findings.config.rules], rule) for rule in rules]
     return "-".join(
-        f"{places[name] + 1}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-') or 'x'}"
-        for places, name in series
-        if name
+        f"{names.index(name) + 1}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-') or 'x'}"
+        for names, name in places
     )
 
 
-def _rule_series(findings: Findings) -> dict[str, int]:
-    """Return the style number of each rule, the same in all figures."""
+def _rule_styles(findings: Findings) -> dict[str, int]:
+    """Return the number of the style of each rule, the same in all figures."""
     return {rule.name: i for i, rule in enumerate(findings.config.rules)}
 
 
-def _learner_series(findings: Findings) -> dict[str, int]:
-    """Return the style number of each learner, the same in all figures."""
-    return {learner.name: i for i, learner in enumerate(findings.config.learners)}
-
-
-def _curve_figure(
-    findings: Findings,
-    name: str,
-    title: str,
-    shown: Mapping[str, Performance],
-    series: Mapping[str, int],
-) -> Figure:
-    """Return the figure of median curves, by their labels."""
-    curves = [
-        replace(x.curve, label=label, style=series_style(series[label]))
-        for label, x in shown.items()
-    ]
-    ends = joined([f"{label} {x.tce}" for label, x in shown.items()])
+def curve_figure(findings: Findings, learner: str) -> Figure:
+    """Return the median curves of one learner, the hardest rule first."""
+    played, styles = findings.of_learner(learner), _rule_styles(findings)
+    curves = []
+    for rule, x in played.items():
+        middle, low, high = median_curve(x.errors, level=findings.level)
+        episodes = np.arange(1.0, 1 + middle.size)
+        curves.append(Line(rule, episodes, middle, low, high, series_style(styles[rule])))
+    ends = joined([f"{rule} {x.median}" for rule, x in played.items()])
     rows: list[dict[str, Any]] = [
         {"label": c.label, "episode": int(x), "median": y, "low": low, "high": high}
         for c in curves
         for x, y, low, high in np.array([c.x, c.y, c.low, c.high], np.float64).T.tolist()
     ]
     return Figure(
-        name,
-        title,
+        f"median-curves-{_stem(findings, learner)}",
+        f"{learner}: cumulated errors",
         f"Median over trials of the errors so far, with {percent(findings.level)} bootstrap bands "
         "for each episode. Where a curve is flat, the learner makes no more errors.",
-        f"Median cumulated errors by episode: {joined([*shown])}. At the end: {ends}.",
+        f"Median cumulated errors by episode: {joined([*played])}. At the end: {ends}.",
         lambda: drawing_of(median_curves(curves)),
         rows,
     )
 
 
-def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
-    """Return curves and boxes of one learner, the hardest rule first."""
-    played = findings.of_learner(learner)
-    stem, series = _stem(findings, learner), _rule_series(findings)
-    ends = {rule: x.ends for rule, x in played.items()}
-    title = f"{learner}: cumulated errors"
+def box_figure(findings: Findings, learner: str) -> Figure:
+    """Return the terminal errors of each trial of one learner, the hardest rule on top."""
+    ends = {rule: x.ends for rule, x in findings.of_learner(learner).items()}
     rows: list[dict[str, Any]] = [
         {"learner": learner, "rule": rule, "n": np.size(values)}
         | {name: float(_box(values)[theirs]) for name, theirs in _ENDS.items()}
         for rule, values in ends.items()
     ]
-    boxes = Figure(
-        f"boxes-{stem}",
+    return Figure(
+        f"boxes-{_stem(findings, learner)}",
         f"{learner}: every trial's errors",
         "Terminal cumulated errors: one dot per trial, the box from the first to the third "
         "quartile, the bar at the median, whiskers to the last trial within 1.5 "
         "interquartile ranges. Hardest rule on top.",
         f"Box plots of the terminal cumulated errors of {learner}, one row per rule.",
-        lambda: drawing_of(box_plots(ends, series)),
+        lambda: drawing_of(box_plots(ends, _rule_styles(findings))),
         rows,
     )
-    return [_curve_figure(findings, f"median-curves-{stem}", title, played, series), boxes]
-
-
-def rule_figures(findings: Findings, rule: str) -> list[Figure]:
-    """Return the learners' median curves on one rule, if more than one played it."""
-    played = {x.learner: x for (_, r), x in findings.performances.items() if r == rule}
-    if len(played) < 2:
-        return []
-    name, title = f"learners-{_stem(findings, rule=rule)}", f"{rule}: comparison of learners"
-    return [_curve_figure(findings, name, title, played, _learner_series(findings))]
-
-
-def summary_figures(findings: Findings) -> list[Figure]:
-    """Return the summaries over all rules, if there is more than one rule to sum up."""
-    estimates = findings.estimates
-    if estimates is None or estimates[0].n_tasks < 2:
-        return []
-    methods = joined(list(dict.fromkeys(e.method.replace("_", " ") for e in estimates)))
-    figure = replace(
-        estimates.figure(),
-        name="summaries",
-        title="Over all rules",
-        caption=f"Summaries of the TCE over {counted(estimates[0].n_tasks, 'rule')} that all "
-        f"learners played, with {percent(findings.level)} intervals ({methods}). Fewer is better. "
-        "The median is that of the rules' means. Errors are not normalized, so rules with many "
-        "errors weigh more.",
-        alt="Mean, median and interquartile mean of the errors of each learner: "
-        + joined([f"{e.algorithm} {e.metric} {e.value:,.0f}" for e in estimates])
-        + ".",
-    )
-    return [figure]
 
 
 def trial_figure(findings: Findings, x: Performance) -> Figure:
     """Return every trial of a learner on a rule."""
-    color = series_style(_rule_series(findings)[x.rule]).color
+    color = series_style(_rule_styles(findings)[x.rule]).color
     worst = float(x.ends.max())
     some = f" Drawn: {_MOST_CURVES} of them, evenly spaced." if x.n_trials > _MOST_CURVES else ""
     episodes = np.arange(1, x.errors.shape[1] + 1)
     return Figure(
         f"trials-{_stem(findings, x.learner, x.rule)}",
         f"{x.learner} on {x.rule}",
-        f"{counted(x.n_trials, 'trial')}; median TCE {x.tce}, least "
+        f"{counted(x.n_trials, 'trial')}; median TCE {x.median}, least "
         f"{x.ends.min():,.0f}, most {worst:,.0f}.{some}",
         f"Cumulated errors by episode of {counted(x.n_trials, 'trial')} of {x.learner} on "
         f"{x.rule}; they end between {x.ends.min():,.0f} and {worst:,.0f}.",
@@ -332,3 +298,101 @@ def board_figure(config: ExperimentConfig) -> Figure:
         drawing_of(draw_board(board, spec=spec)),
         board_rows(board, spec=spec),
     )
+
+
+# -- figures of `gohr elements` --------------------------------------------------------------------
+
+_ROW = 0.34
+#: Two panels side by side; more learners begin another line of panels.
+_PANELS: Mapping[str, Any] = {"columns": 2, "width": FULL_WIDTH, "share_x": True, "wide": True}
+
+
+def element_figure(found: Elements, ax: Axes | None = None) -> Figure | Axes:
+    """Draw the ratio of each rule to the baseline, on a logarithmic axis, a panel for each learner.
+
+    Parameters
+    ----------
+    found : Elements
+    ax : matplotlib.axes.Axes, optional
+        Axes for a single learner.
+    """
+    baseline, level = found.settings["baseline"], found.settings["level"]
+    return frame(
+        _panels(found, level), ax,
+        name="elements",
+        title=f"How many times the errors on {baseline}",
+        caption=f"Ratio of the median errors on a rule to those on {baseline}, on a logarithmic "
+        f"axis, with {100 * level:g} % intervals. Filled: significantly harder (one-sided "
+        "Mann-Whitney test, Holm's correction). An interval that leaves the panel has no upper, or "
+        "no lower, end: most trials did not learn the rule, or the baseline.",
+        alt=" ".join(found.sentences()),
+        rows=found.as_records(),
+        **_PANELS,
+    )  # fmt: skip
+
+
+def tag_figure(found: TagEffects, ax: Axes | None = None) -> Figure | Axes:
+    """Draw the factor of each tag, on a logarithmic axis, a panel for each learner.
+
+    Parameters
+    ----------
+    found : TagEffects
+    ax : matplotlib.axes.Axes, optional
+        Axes for a single learner.
+    """
+    level = found.settings["level"]
+    alone = found.where(versus="")
+    return frame(
+        _panels(alone, level), ax,
+        name="tags",
+        title="How many times the errors, by tag",
+        caption="Factor by which a tag of a rule multiplies the median errors, other tags equal, "
+        f"on a logarithmic axis, with {100 * level:g} % intervals. Filled: significantly different "
+        "from 1 (Holm's correction).",
+        alt="Dots with intervals: the factor of each tag for each learner.",
+        rows=alone.as_records(),
+        **_PANELS,
+    )  # fmt: skip
+
+
+def _panels(found: Iterable[Element | TagEffect], level: float) -> list[Panel]:
+    """Return a panel of ratios for each learner, all on one axis."""
+    rows = list(found)
+    values = [x for e in rows for x in (e.ratio, e.low, e.high)]
+    ends = [0.0, *(math.log10(x) for x in values if 0.0 < x < math.inf)]
+    air = 0.1 * (max(ends) - min(ends)) or 0.3
+    limits = min(ends) - air, max(ends) + air
+    by_learner = {e.learner: [f for f in rows if f.learner == e.learner] for e in rows}
+    height = 1.1 + _ROW * max(map(len, by_learner.values()))
+    return [
+        Panel(partial(_draw, own, limits, 1.0 - level), name, height)
+        for name, own in by_learner.items()
+    ]
+
+
+def _draw(
+    rows: Sequence[Element | TagEffect], limits: tuple[float, float], alpha: float, ax: Axes
+) -> None:
+    def log(value: float) -> float:
+        return value if math.isnan(value) else math.log10(min(max(value, least), most))
+
+    least, most = (10.0**end for end in limits)
+    dots = [
+        Dot(
+            e.rule if isinstance(e, Element) else e.tag,
+            log(e.ratio), log(e.low), log(e.high),
+            filled=e.p_adjusted <= alpha,
+            beside=bracketed(
+                e.ratio, e.low, e.high, "", e.bound if isinstance(e, Element) else ""
+            ),
+        )
+        for e in rows
+    ]  # fmt: skip
+    draw_dots(ax, dots, neutral=0.0)
+    ax.set_xlim(*limits)
+    span = limits[1] - limits[0]
+    steps = (1, 2, 5) if span < 1.5 else (1, 3) if span < 3.0 else (1,)
+    marks = [math.log10(m) + k for k in range(-12, 13, math.ceil(span / 4.0)) for m in steps]
+    ax.xaxis.set_major_locator(FixedLocator([x for x in marks if limits[0] <= x <= limits[1]]))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{number(round(10**x, 9))} ×"))
+    ax.set_xlabel("times the errors (log scale)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, product
@@ -12,12 +13,10 @@ import numpy.typing as npt
 
 from gnomon import ScoreTable, compare, estimate
 from gnomon.errors import counted, joined
-from gnomon.plot import Line
-from gnomon.results import noted, recorded
-from gnomon.stats import Comparison, Estimates, holm, median_curve, median_interval
+from gnomon.results import recorded
+from gnomon.stats import Comparison, Estimate, holm
 from gnomon.tables import number, p_value
 from gohr.experiments.config import ExperimentConfig
-from gohr.experiments.progress import status
 from gohr.experiments.rule_elements import Elements, Trials, elements_of, rank_test, trials_by_rule
 from gohr.experiments.rule_tags import TagEffects, tag_effects_of, tags_of_rules
 from gohr.experiments.runs import Run
@@ -34,23 +33,6 @@ FloatArray = npt.NDArray[np.float64]
 _FEW, _MOST_GAPS = 4, 6
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A number with the ends of its confidence interval; NaN where there is none."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        if not math.isfinite(self.value):
-            return number(self.value)
-        if math.isnan(self.low) or math.isnan(self.high):
-            return f"{number(self.value)} [not estimable]"
-        low, high = ("∞" if math.isinf(end) else number(end) for end in (self.low, self.high))
-        return f"{number(self.value)} [{low} to {high}]".replace(" ", "\xa0")
-
-
 @dataclass(frozen=True, eq=False)
 class Performance:
     """The trials of one learner on one rule that are done."""
@@ -59,13 +41,9 @@ class Performance:
     rule: str
     #: Cumulated errors, shape (trials, episodes).
     errors: FloatArray
-    #: Their median after each episode, named by the rule.
-    curve: Line
     #: The median terminal cumulated error.
-    tce: Interval
-    #: The median of the errors before the first streak without one; infinite without a streak.
-    to_learn: Interval
-    #: Number of trials with such a streak.
+    tce: Estimate
+    #: Number of trials that learned the rule.
     n_learned: int
 
     @property
@@ -77,6 +55,14 @@ class Performance:
     def n_trials(self) -> int:
         """Number of completed trials."""
         return len(self.errors)
+
+    @property
+    def median(self) -> str:
+        """The median terminal cumulated error, with its interval in brackets."""
+        if math.isnan(self.tce.low):
+            return f"{number(self.tce.value)} [not estimable]"
+        value, low, high = map(number, (self.tce.value, self.tce.low, self.tce.high))
+        return f"{value} [{low} to {high}]".replace(" ", "\xa0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +80,10 @@ class Findings:
     separated: Mapping[str, frozenset[frozenset[str]]]
     #: Pairs of learners on each rule that both played: the probability that the first is better.
     duels: Sequence[Comparison]
-    #: Summaries of each learner over the rules that all learners played, if there are several.
-    estimates: Estimates | None
     #: The error of each failed trial, on one line.
     failed: tuple[str, ...]
     #: Number of trials of each pair that have not been played.
     missing: Mapping[tuple[str, str], int]
-    #: Estimates that are not available.
-    warnings: tuple[str, ...]
     #: What each tag of the rules costs each learner; empty if there are too few rules.
     tags: TagEffects
     #: Every rule compared with the baseline, if there is one.
@@ -147,14 +129,14 @@ class Findings:
         """State which rule is hardest for a learner, and with what certainty."""
         order, played = self.orders[learner], self.of_learner(learner)
         hardest, easiest = order[0], order[-1]
-        errors = f"median {played[hardest].tce}"
+        errors = f"median {played[hardest].median}"
         if len(order) == 1:
             return f"{learner} played {hardest} alone: {errors} errors."
         if not any(x.n_learned for x in played.values()):
             return (
-                f"{learner} made most errors on {hardest} (median {played[hardest].tce}) and "
-                f"fewest on {easiest} ({played[easiest].tce}), but no trial learned its rule: more "
-                "episodes may change the order."
+                f"{learner} made most errors on {hardest} ({errors}) and fewest on {easiest} "
+                f"({played[easiest].median}), but no trial learned its rule: more episodes may "
+                "change the order."
             )
         apart = self.separated[learner]
         tied = [name for name in order[1:] if frozenset((hardest, name)) not in apart]
@@ -165,7 +147,7 @@ class Findings:
             )
         text = f"For {learner} the hardest rule is {hardest} ({errors} errors)"
         text += f", though not significantly harder than {_some(tied)}" if tied else ""
-        return f"{text}; the easiest is {easiest} ({played[easiest].tce})."
+        return f"{text}; the easiest is {easiest} ({played[easiest].median})."
 
     def winner(self, duel: Comparison) -> str | None:
         """Return the learner that makes significantly fewer errors, or None if neither does."""
@@ -205,7 +187,7 @@ class Findings:
                 f"{counted(len(self.failed), 'trial')} failed and "
                 f"{'is' if len(self.failed) == 1 else 'are'} left out: "
                 + "; ".join(self.failed[:5])
-                + ("; and others, see below." if len(self.failed) > 5 else ".")
+                + (f"; and {len(self.failed) - 5} more." if len(self.failed) > 5 else ".")
             )
         if self.missing:
             gaps = [f"{n} of {learner} on {rule}" for (learner, rule), n in self.missing.items()]
@@ -263,26 +245,35 @@ def findings_of(
     >>> list(found.performances)
     [('uniform', 'color-match')]
     """
-    with noted() as notes:
-        trials = run.trials()
-        episodes = run_episodes(run)
-        table = score_episodes(run, "tce", episodes)
+    trials, episodes, own = run.trials(), run_episodes(run), run.config.baseline
+    table, played = score_episodes(run, "tce", episodes), trials_by_rule(episodes)
+    with recorded(silently=True):  # about intervals, which the page marks as not estimable
         medians = estimate(table, per_task=True, level=level) if episodes else ()
-        tce = {(x.algorithm, str(x.task)): Interval(x.value, x.low, x.high) for x in medians}
-        performances = _performances(run, episodes, tce, level)
-        ends: dict[str, dict[str, FloatArray]] = {}
-        for (learner, rule), x in performances.items():
-            ends.setdefault(learner, {})[rule] = x.ends
-        estimates = None
-        if len(ends) > 1 and set.intersection(*(set(own) for own in ends.values())):
-            shared = table.select(algorithms=[*ends])
-            estimates = estimate(shared, ("mean", "median", "iqm"), level=level, rng=seed)
-        played, own = trials_by_rule(episodes), run.config.baseline
-        elements = None
-        if baseline is not None or (
-            len(run.config.rules) > 1 and any(own in rules for rules in played.values())
-        ):
-            elements = elements_of(run.config, baseline, played, level=level, rng=seed)
+    tce, errors = {(x.algorithm, str(x.task)): x for x in medians}, cumulated_errors(episodes)
+    made = Counter((x.learner, x.rule) for x in trials)
+    owed = {
+        (learner.name, rule.name): run.config.n_trials_on(rule.name) - made[learner.name, rule.name]
+        for learner, rule in product(run.config.learners, run.config.rules)
+    }
+    performances = {
+        (learner, rule): Performance(
+            learner,
+            rule,
+            errors[learner, rule],
+            tce[learner, rule],
+            int(played[learner][rule].learned.sum()),
+        )
+        for learner, rule in owed
+        if (learner, rule) in errors
+    }
+    ends: dict[str, dict[str, FloatArray]] = {}
+    for (learner, rule), x in performances.items():
+        ends.setdefault(learner, {})[rule] = x.ends
+    elements = None
+    if baseline is not None or (
+        len(run.config.rules) > 1 and any(own in rules for rules in played.values())
+    ):
+        elements = elements_of(run.config, baseline, played, level=level, rng=seed)
     return Findings(
         run=run,
         level=level,
@@ -294,46 +285,17 @@ def findings_of(
         },
         separated={name: _separated(own, level) for name, own in played.items()},
         duels=_duels(table, ends),
-        estimates=estimates,
         failed=tuple(
             f"trial {t.trial} of {t.learner} on {t.rule}: {t.error}"
             for t in trials
             if t.status == "failed"
         ),
-        missing={(x.learner, x.rule): x.missing for x in status(run) if x.missing},
-        warnings=tuple(notes),
+        missing={pair: n for pair, n in owed.items() if n},
         tags=tag_effects_of(ends, tags_of_rules(run.config), level=level),
         elements=elements,
         stopped=tuple(_stopped_early(episodes)),
         stuck=stuck_rules(run.config, episodes),
     )
-
-
-def _performances(
-    run: Run,
-    episodes: RunEpisodes,
-    tce: Mapping[tuple[str, str], Interval],
-    level: float,
-) -> dict[tuple[str, str], Performance]:
-    to_learn = score_episodes(run, "errors_to_learn", episodes)
-    made = {}
-    played, config = cumulated_errors(episodes), run.config
-    for learner, rule in product([x.name for x in config.learners], [x.name for x in config.rules]):
-        if (learner, rule) not in played:
-            continue
-        errors = played[learner, rule]
-        middle, low, high = median_curve(errors, level=level)
-        streaks = to_learn.runs(learner, rule)
-        made[learner, rule] = Performance(
-            learner,
-            rule,
-            errors,
-            Line(rule, np.arange(1.0, 1 + middle.size), middle, low, high),
-            tce[learner, rule],
-            Interval(*median_interval(streaks, level=level)),
-            int(np.isfinite(streaks).sum()),
-        )
-    return made
 
 
 def _duels(table: ScoreTable, ends: Mapping[str, Mapping[str, FloatArray]]) -> list[Comparison]:

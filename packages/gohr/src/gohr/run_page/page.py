@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import combinations, zip_longest
+from itertools import combinations
 from pathlib import Path
 from types import NoneType
 
@@ -14,7 +14,6 @@ from gnomon import __version__
 from gnomon.errors import check_count, check_level, check_type, counted, joined
 from gnomon.plot.style import default_settings
 from gnomon.reports import Answer, Report, Section, Table, try_place
-from gnomon.stats import Comparison
 from gnomon.tables import p_value, percent
 from gohr.experiments import Run
 from gohr.experiments.config import ExperimentConfig
@@ -24,13 +23,7 @@ from gohr.experiments.rule_tags import TagEffects
 from gohr.induction import Induction, outcomes_of_run
 from gohr.induction.page import losses_section
 from gohr.rules.catalogue import info_of
-from gohr.run_page.figures import (
-    board_figure,
-    difficulty_figures,
-    rule_figures,
-    summary_figures,
-    trial_figure,
-)
+from gohr.run_page.figures import board_figure, box_figure, curve_figure, trial_figure
 from gohr.run_page.findings import Findings, findings_of
 
 
@@ -110,17 +103,19 @@ def report(
 def report_of(findings: Findings, concluded: Induction | None = None) -> Report:
     """Return the report of the findings of a run, and of what its learners concluded."""
     config = findings.config
-    played = bool(findings.performances)
-    sections = [
-        *([_difficulty(findings)] if played else []),
-        *([_elements(findings.elements)] if findings.elements else []),
-        *([_tags(findings.tags)] if findings.tags else []),
-        *([_learners(findings)] if len(findings.learners) > 1 else []),
-        *([losses_section(list(concluded.losses()))] if concluded else []),
-        *([_learning(findings), _trials(findings)] if played else []),
-        _game(findings),
-        _failures(findings),
-    ]
+    sections = [_difficulty(findings)] if findings.performances else []
+    if findings.elements:
+        sections.append(_elements(findings.elements))
+    if findings.tags:
+        sections.append(_tags(findings.tags))
+    if len(findings.learners) > 1:
+        sections.append(_learners(findings))
+    if concluded:
+        sections.append(losses_section(list(concluded.losses())))
+    if findings.performances:
+        figures = tuple(trial_figure(findings, x) for x in findings.performances.values())
+        text = "Each thin line is a trial, the dark one their median."
+        sections.append(Section("trials", "Every trial", (text,), (), figures))
     at_most = "at most " if config.recorded is not None else ""
     return Report(
         title=config.name,
@@ -132,7 +127,7 @@ def report_of(findings: Findings, concluded: Induction | None = None) -> Report:
         ),
         answers=(*_answers(findings), *_conclusions(concluded)),
         notices=findings.caveats(),
-        sections=tuple(section for section in sections if section is not None),
+        sections=(*sections, _game(config)),
         card=_card(findings),
     )
 
@@ -141,12 +136,8 @@ def _answers(findings: Findings) -> tuple[Answer, ...]:
     """Return the first thing on the page."""
     if not findings.performances:
         return (Answer("What was found?", ("No trial is done yet.",)),)
-    answers = [
-        Answer(
-            "Which rule is hardest?",
-            tuple(map(findings.difficulty, findings.learners)),
-        )
-    ]
+    hardest = tuple(map(findings.difficulty, findings.learners))
+    answers = [Answer("Which rule is hardest?", hardest)]
     if findings.elements:
         answers.append(Answer("What makes a rule harder?", findings.elements.sentences()))
     if len(findings.learners) > 1:
@@ -186,12 +177,18 @@ def _certainty(findings: Findings) -> tuple[str, ...]:
 def _difficulty(findings: Findings) -> Section:
     """Describe how hard each rule is for each learner."""
     names = findings.learners
-    by_learner = [difficulty_figures(findings, learner) for learner in names]
-    # One kind of figure after another, so that the learners are side by side.
-    figures = [f for kind in zip_longest(*by_learner) for f in kind if f is not None]
+    order = Table(
+        "Order of difficulty",
+        ("learner", "from hardest to easiest"),
+        tuple((learner, findings.order_of(learner)) for learner in names),
+        "> where two neighbours differ significantly (Mann-Whitney test, Holm's correction); ≈ "
+        "where they do not, or no trial of either was learned.",
+    )
     rows = tuple(
-        (rule, *(_median_cell(findings, learner, rule) for learner in names))
+        (rule, learner, x.median, f"{x.n_learned} of {x.n_trials}")
         for rule in findings.rules
+        for learner in names
+        if (x := findings.performances.get((learner, rule)))
     )
     return Section(
         "difficulty",
@@ -204,139 +201,73 @@ def _difficulty(findings: Findings) -> Section:
             "error too.",
         ),
         (
-            *(_order_table(findings),) * (len(findings.rules) > 1),
+            *(order,) * (len(findings.rules) > 1),
             Table(
                 "Median terminal cumulated error",
-                ("rule", *names),
+                ("rule", "learner", "median", "trials that learned it"),
                 rows,
-                f"Brackets show the {percent(findings.level)} bootstrap interval of the median.",
+                f"Brackets show the {percent(findings.level)} bootstrap interval of the median. A "
+                f"rule is learned with {STREAK} finished episodes in a row without an error.",
             ),
         ),
-        tuple(figures),
-    )
-
-
-def _order_table(findings: Findings) -> Table:
-    return Table(
-        "Order of difficulty",
-        ("learner", "from hardest to easiest"),
-        tuple((learner, findings.order_of(learner)) for learner in findings.learners),
-        "> where two neighbours differ significantly (Mann-Whitney test, Holm's correction); ≈ "
-        "where they do not, or no trial of either was learned.",
+        # One kind of figure after another, so that the learners are side by side.
+        tuple(make(findings, name) for make in (curve_figure, box_figure) for name in names),
     )
 
 
 def _elements(found: Elements) -> Section:
     """Compare every rule with the baseline."""
-    rows = [tuple(str(row[name]) for name in found.columns) for row in found.rows()]
-    table = Table(found.title, found.columns, tuple(rows), f"{'. '.join(found.notes)}.")
     text = (
         f"Each rule is compared with {found.settings['baseline']}, the baseline of the experiment, "
         "by the errors of the trials. The errors of a trial that never learned its rule are a "
         "lower bound.",
         *found.warnings,
     )
-    return Section("elements", "What makes a rule harder?", text, (table,), (found.figure(),))
+    tables = (_table(found, found.notes),)
+    return Section("elements", "What makes a rule harder?", text, tables, (found.figure(),))
 
 
 def _tags(found: TagEffects) -> Section:
     """Show what each tag of the rules costs each learner."""
-    alone = found.where(versus="")
-    rows = [tuple(str(row[name]) for name in found.columns) for row in alone.rows()]
-    table = Table(found.title, found.columns, tuple(rows), f"{found.notes[0]}.")
     text = ("The rules are the sample: with few rules the intervals are wide.", *found.warnings)
-    return Section("tags", "Elements over all rules", text, (table,), (found.figure(),))
+    tables = (_table(found.where(versus=""), found.notes[:1]),)
+    return Section("tags", "Elements over all rules", text, tables, (found.figure(),))
 
 
-def _median_cell(findings: Findings, learner: str, rule: str) -> str:
-    found = findings.performances.get((learner, rule))
-    return str(found.tce) if found else "not played"
+def _table(found: Elements | TagEffects, notes: Sequence[str]) -> Table:
+    rows = tuple(tuple(str(row[name]) for name in found.columns) for row in found.rows())
+    return Table(found.title, found.columns, rows, f"{'. '.join(notes)}.")
 
 
 def _learners(findings: Findings) -> Section:
-    """Compare the learners, rule by rule and over all rules."""
-    rows = tuple(_duel_cells(findings, d) for d in findings.duels)
+    """Compare the learners, rule by rule."""
+    rows = []
+    for duel in findings.duels:
+        winner = findings.winner(duel)
+        share = f"{100 * max(duel.value, 1.0 - duel.value):.0f}\xa0%" if winner else ""
+        between, p = f"{duel.a} and {duel.b}", p_value(duel.p_adjusted)
+        rows.append((str(duel.task), between, winner or "undecided", share, p))
     table = Table(
         "Learner against learner",
         ("rule", "between", "fewer errors", "pairs of trials won", "p (Holm)"),
-        rows,
+        tuple(rows),
         "Every trial of one learner is compared with every trial of the other on the same rule; "
         "a tie counts one half. The p-value is that of the two-sided Mann-Whitney test, corrected "
         "for the number of rows.",
     )
-    figures = [f for rule in findings.rules for f in rule_figures(findings, rule)]
-    figures += summary_figures(findings)
-    text = (f"Interpret with care: {'; '.join(findings.warnings)}.",) if findings.warnings else ()
-    return Section("learners", "Which learner is better?", text, (table,), tuple(figures))
+    return Section("learners", "Which learner is better?", (), (table,))
 
 
-def _duel_cells(findings: Findings, duel: Comparison) -> tuple[str, ...]:
-    """Return the row of a table for a comparison."""
-    share = max(duel.value, 1.0 - duel.value)
-    winner = findings.winner(duel)
-    return (
-        str(duel.task),
-        f"{duel.a} and {duel.b}",
-        winner or "undecided",
-        f"{100 * share:.0f}\xa0%" if winner else "",
-        p_value(duel.p_adjusted),
-    )
-
-
-def _learning(findings: Findings) -> Section:
-    """Describe in how many trials a rule was learned, and after how many errors."""
-    rows = tuple(
-        (
-            x.rule,
-            x.learner,
-            f"{x.n_learned} of {x.n_trials}",
-            str(x.to_learn),
-        )
-        for rule in findings.rules
-        for x in findings.performances.values()
-        if x.rule == rule
-    )
-    table = Table(
-        "Learned",
-        ("rule", "learner", "trials that learned it", "median errors to learn"),
-        rows,
-        "A trial that never learned the rule counts as infinitely many errors, and is not left "
-        f"out. Brackets show the {percent(findings.level)} bootstrap interval of the median.",
-    )
-    text = (
-        "This score differs from the TCE. A rule counts as learned with the first "
-        f"{STREAK} finished episodes in a row without an error; the errors to learn are those "
-        "before that streak."
-    )
-    return Section("learned", "Was it learned?", (text,), (table,))
-
-
-def _trials(findings: Findings) -> Section:
-    """Show every trial."""
-    figures = tuple(trial_figure(findings, x) for x in findings.performances.values())
-    text = "Each thin line is a trial, the dark one their median."
-    return Section("trials", "Every trial", (text,), (), figures)
-
-
-def _game(findings: Findings) -> Section:
+def _game(config: ExperimentConfig) -> Section:
     """Show a board and the rules, which are not secret here."""
-    config = findings.config
-    figure = board_figure(config)
     listings = []
     for rule in config.rules:
         about = info_of(rule.name, rule.rule_set)
         heading = f"{rule.name}: {about.sentence}" if about.sentence else rule.name
         lines = [line for line in rule.text.splitlines() if not line.lstrip().startswith("#")]
         listings.append((heading, "\n".join(lines).strip()))
-    return Section("game", "The game and its rules", (), (), (figure,), tuple(listings))
-
-
-def _failures(findings: Findings) -> Section | None:
-    """List all failed trials, if there are more than the notice at the top holds."""
-    if len(findings.failed) <= 5:
-        return None
-    rows = tuple(tuple(line.split(": ", 1)) for line in findings.failed)
-    return Section("failed", "Failed trials", (), (Table("Failed", ("trial", "error"), rows),))
+    figures = (board_figure(config),)
+    return Section("game", "The game and its rules", (), (), figures, tuple(listings))
 
 
 def _card(findings: Findings) -> tuple[tuple[str, str], ...]:

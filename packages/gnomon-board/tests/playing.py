@@ -10,7 +10,7 @@ from gnomon_board.studies import StudyPlan, make_study
 __all__ = ["begin", "invite"]
 
 
-def invite(database: Database, *rules: str, **fields: object) -> str:
+def invite(database: Database, *rules: object, **fields: object) -> str:
     """Make a study of one list, and return the address of its invitation."""
     plan = {"name": "games", "title": "Games", "consent": "Yes.", "lists": {"a": rules}}
     with database.writing() as session:

@@ -255,6 +255,18 @@ def test_transcripts_of_people_are_set_against_the_observer(tmp_path):
         read_outcomes(tmp_path)
 
 
+def test_several_people_on_one_item_count_as_their_mean():
+    nothing = (math.nan,) * 6
+    found = [
+        Outcome(player, "random", f"r{rule}", "", 0, 5, 90, 5, n_solved, *nothing)
+        for rule in range(20)
+        for player, solved in {"model": (4 - rule % 2,), "people": (5, 0, 1)}.items()
+        for n_solved in solved
+    ]
+    values = {one.name: one.value for one in Induction(tuple(found)).ranking()}
+    assert values == {"model": pytest.approx(0.7), "people": pytest.approx(0.4)}
+
+
 def test_a_test_of_nothing_has_no_share():
     one = Outcome("m", "own", "cw", "", 0, 0, 0, 0, 0, *(math.nan,) * 6)
     assert math.isnan(one.solved)

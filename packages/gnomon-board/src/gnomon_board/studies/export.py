@@ -22,6 +22,7 @@ from gnomon.files import safe_cell, write_atomically
 from gnomon_board.database import find_named
 from gnomon_board.errors import Conflict
 from gnomon_board.schema import PlaySession, Study, StudyAnswer, StudyAssignment
+from gnomon_board.studies.induction import outcomes_of
 from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
@@ -60,7 +61,7 @@ TABLES: dict[str, dict[str, str]] = {
         "shape": "of the piece; empty for an empty cell",
         "color": "of the piece; empty for an empty cell",
         "bucket": "0 at the top left, then clockwise",
-        "outcome": "0 accepted, 3 empty cell, 4 denied, 7 immovable",
+        "outcome": "0 accepted, 3 empty cell, 4 denied, 7 immovable; empty on a test board",
         "outcome_words": "the outcome in words",
         "board_after": "0 going on, 1 cleared, 2 stalemate",
         "reaction_s": "seconds since the reply before, by the server's clock",
@@ -87,8 +88,8 @@ TABLES: dict[str, dict[str, str]] = {
 }
 
 
-def games_of(session: Session, study: Study) -> list[PlayedGame]:
-    """Return all games of a study, ordered by player."""
+def games_of(session: Session, study: Study, *, tests: bool = False) -> list[PlayedGame]:
+    """Return all games of a study, ordered by player: those with replies, or with test boards."""
     rows = session.execute(
         select(PlaySession, StudyAssignment)
         .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
@@ -98,6 +99,7 @@ def games_of(session: Session, study: Study) -> list[PlayedGame]:
     return [
         PlayedGame(a.player, a.rule_list, row.series, row.rule, rebuild_game(session, row).session)
         for row, a in rows
+        if ("evidence" in row.settings) == tests
     ]
 
 
@@ -111,13 +113,16 @@ def write_study(
     Raises Conflict: there is no attempt yet. Raises Missing: there is no such study.
     """
     study = find_named(session, Study, name)
-    games = games_of(session, study)
-    if not any(game.session.attempts for game in games):
+    games, tests = games_of(session, study), games_of(session, study, tests=True)
+    if not any(game.session.attempts for game in [*games, *tests]):
         raise Conflict("this study has no attempt yet")
     trials = _trial_numbers(session, study, games)
     tables = {
         "participants": _participants(session, study, trials),
-        "attempts": (row for game in games for row in _attempts(game)),
+        "attempts": (
+            *(row for game in games for row in _attempts(game)),
+            *(row for game in tests for row in _attempts(game, replied=False)),
+        ),
         "answers": _answers(session, study),
     }
     if identifiers:
@@ -136,8 +141,12 @@ def write_study(
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / name, text.encode())
+    paths = [folder / name for name in files]
+    if tests:
+        outcomes_of(session, study).write(folder / "outcomes.csv")
+        paths.append(folder / "outcomes.csv")
     run = write_study_run(folder / "run", study.name, games, trials)
-    return [*(folder / name for name in files), *([] if run is None else [run.path])]
+    return [*paths, *([] if run is None else [run.path])]
 
 
 def _trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -> dict[str, int]:
@@ -169,7 +178,7 @@ def _participants(
         )
 
 
-def _attempts(game: PlayedGame) -> Iterator[Sequence[Any]]:
+def _attempts(game: PlayedGame, *, replied: bool = True) -> Iterator[Sequence[Any]]:
     names = game.episode_names()
     boards = {e: {p.pos: p for p in game.session.board(e).pieces} for e in names}
     for attempt in game.session.attempts:
@@ -179,7 +188,9 @@ def _attempts(game: PlayedGame) -> Iterator[Sequence[Any]]:
             *(names.get(attempt.episode), attempt.number),
             datetime.datetime.fromtimestamp(attempt.at, datetime.UTC),
             *(attempt.cell, *((piece.id, piece.shape, piece.color) if piece else (None,) * 3)),
-            *(attempt.bucket, attempt.outcome, OUTCOME_WORDS[attempt.outcome], attempt.finish),
+            attempt.bucket,
+            *((attempt.outcome, OUTCOME_WORDS[attempt.outcome]) if replied else (None, "placed")),
+            attempt.finish,
             *(round(attempt.reaction_s, 3), *_client_times(attempt)),
         )
 

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import PlayAttempt, PlaySession, Study, StudyAnswer, StudyAssignment, now
+from gnomon_board.studies.induction import series_game
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.plan import StudyPlan, checked_answers
 from gnomon_board.studies.play import begin_game, end_study, rebuild_game
@@ -309,11 +310,11 @@ def next_game(session: Session, player: StudyAssignment, key: str) -> str | None
             )
         )
         if row is None:
-            rule = listed[series].rule
             # Players see a series by its number only.
             shown = texts(plan.language)["puzzle"].format(n=series + 1)
-            game = listed[series].game(shown, plan.rule_text(rule) or "", 0)
-            begin_game(session, player, series, rule, game)
+            game, evidence = series_game(session, player, plan, series, shown)
+            record = None if evidence is None else evidence.record()
+            begin_game(session, player, series, listed[series].rule, game, record)
         elif row.state == "ended" and not rebuild_game(session, row).guess_due:
             continue
         return f"{key}.{series}"

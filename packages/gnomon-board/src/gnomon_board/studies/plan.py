@@ -18,6 +18,7 @@ from gnomon.files import parse_toml, read_text
 from gnomon_board.studies.languages import Language
 from gohr import available_rules, read_board_file
 from gohr.errors import ConfigError
+from gohr.experiments import load_suite
 from gohr.people import BoardPlan, SeriesPlan
 from gohr.rules import load_rule_text, resolve_rule
 
@@ -196,11 +197,35 @@ def _is_path(name: str) -> str:
     return name
 
 
+class Series(SeriesPlan):
+    """A rule of a list: boards to play; or evidence about it, and test boards without replies.
+
+    With ``evidence``, players step through attempts on ``episodes`` boards, which are of a kind of
+    :func:`gohr.induction.evidence`, or their ``own`` attempts in the series before. Then they move
+    the pieces of ``tests`` boards without replies, and guess the rule.
+    """
+
+    evidence: Literal["own", "random", "positive", "negative", "informative"] | None = None
+    tests: Annotated[int, Field(ge=1, le=50)] = 5
+
+    @model_validator(mode="after")
+    def _tests_have_no_replies(self) -> Series:
+        unlike = self.given, self.points, self.mastery, self.feedback != "free"
+        if self.evidence is not None and (any(unlike) or self.guess in ("mastery", "board")):
+            raise ValueError(
+                "evidence: expected no given boards, points, mastery, feedback, or guess after "
+                "each board, since test boards have no replies"
+            )
+        return self
+
+
 class StudyPlan(Part):
     """A study, as its TOML file defines it.
 
     There an entry of a list is the name of a rule, or a table with the fields of a
-    :class:`SeriesPlan`; a field that it leaves out is taken from ``defaults``, or from the study.
+    :class:`Series`; a field that it leaves out is taken from ``defaults``, or from the study.
+    Players of a list get the evidence and test boards of the trials 0, 1, ... of a seed in turn,
+    those of learners and models in the same trial.
 
     Examples
     --------
@@ -217,6 +242,8 @@ class StudyPlan(Part):
     horizon: Annotated[int, Field(ge=1, le=1000)] = 100
     memory_aid: bool = True
     board: BoardPlan = BoardPlan()
+    trials: Annotated[int, Field(ge=1, le=1000)] = 10
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     rule_texts: dict[
         Annotated[str, AfterValidator(_is_path)], Annotated[str, Field(max_length=100_000)]
     ] = Field(default_factory=dict)
@@ -230,7 +257,7 @@ class StudyPlan(Part):
     # The last one, since a fault of the study is one of each series too.
     lists: dict[
         Annotated[str, AfterValidator(_is_name)],
-        Annotated[tuple[SeriesPlan, ...], Field(min_length=1, max_length=50)],
+        Annotated[tuple[Series, ...], Field(min_length=1, max_length=50)],
     ] = Field(min_length=1, max_length=1000)
 
     @model_validator(mode="before")
@@ -252,16 +279,30 @@ class StudyPlan(Part):
         }
         return record | {"lists": lists}
 
+    @model_validator(mode="after")
+    def _own_attempts_come_first(self) -> StudyPlan:
+        for name, listed in self.lists.items():
+            for n, each in enumerate(listed):
+                before = [(x.rule, x.evidence) for x in listed[:n]][-1:]
+                if each.evidence == "own" and before != [(each.rule, None)]:
+                    raise ValueError(
+                        f"list {name}, series {n + 1}: expected a series before it in which "
+                        f"{each.rule} is played, since its evidence is the player's own"
+                    )
+        return self
+
     @property
     def rules(self) -> tuple[str, ...]:
         """Every rule of the plan, once, in the order of the lists."""
         return tuple(dict.fromkeys(each.rule for listed in self.lists.values() for each in listed))
 
     def rule_text(self, name: str) -> str | None:
-        """Return the text of a rule of the plan or of the library; None if there is none."""
+        """Return the text of a rule of the plan, the library or gohr-basic; None if none has it."""
         if name in self.rule_texts:
             return self.rule_texts[name]
-        return load_rule_text(name) if name in available_rules() else None
+        if name in available_rules():
+            return load_rule_text(name)
+        return load_suite("gohr-basic").texts.get(name)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], where: str = "study plan") -> StudyPlan:
@@ -292,7 +333,7 @@ def _first_of(error: ValidationError) -> str:
         where = f"lists.{place[1]}, series {place[2] + 1}: "
         del place[:3]
     if first["type"] == "extra_forbidden":
-        known = sorted({"defaults", *StudyPlan.model_fields, *SeriesPlan.model_fields})
+        known = sorted({"defaults", *StudyPlan.model_fields, *Series.model_fields})
         message = str(UnknownNameError("field", str(first["loc"][-1]), known))
     field = ".".join(map(str, place))
     return f"{where}field {field!r}: {message}" if field else f"{where}{message}"

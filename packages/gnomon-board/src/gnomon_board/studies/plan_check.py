@@ -13,7 +13,7 @@ import numpy as np
 
 from gnomon.errors import GnomonError, UnknownNameError, counted
 from gnomon_board.studies.languages import COLOR_CODES, DRAWN_SHAPES
-from gnomon_board.studies.plan import StudyPlan
+from gnomon_board.studies.plan import Series, StudyPlan
 from gohr import Board, BoardSpec, available_rules, check, parse, random_way
 from gohr.errors import RuleSyntaxError
 from gohr.people import SeriesPlan
@@ -170,7 +170,10 @@ def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
 
 
 def _plan_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
-    sizes = {name: sum(each.episodes for each in listed) for name, listed in plan.lists.items()}
+    sizes = {
+        name: sum(each.tests if each.evidence else each.episodes for each in listed)
+        for name, listed in plan.lists.items()
+    }
     if len(set(sizes.values())) > 1:
         least, most = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         message = f"{least} has up to {sizes[least]} boards, {most} up to {sizes[most]}"
@@ -189,6 +192,11 @@ def _screens(plan: StudyPlan, name: str) -> list[Screen]:
         kinds.append(("quiz", quiz))
     kinds.append(("start", "how to play"))
     for series in plan.lists[name]:
+        if series.evidence is not None:
+            kinds.append(("evidence", _evidence_in_words(series)))
+            tests = f"{counted(series.tests, 'board')} of {_pieces(series)}, no replies"
+            kinds += [("test boards", tests), ("guess", "at the end"), ("result", "moves")]
+            continue
         kinds.append(("series", _in_words(series)))
         if series.guess != "never":
             when = {"board": "after each board", "series": "at the end", "mastery": "at mastery"}
@@ -201,10 +209,19 @@ def _screens(plan: StudyPlan, name: str) -> list[Screen]:
     return [Screen(name, n, *each) for n, each in enumerate(kinds, 1)]
 
 
-def _in_words(series: SeriesPlan) -> str:
+def _pieces(series: SeriesPlan) -> str:
     low, high = series.spec().pieces
-    pieces = str(low) if low == high else f"{low} to {high}"
-    parts = [f"{series.rule}: up to {counted(series.episodes, 'board')} of {pieces} pieces"]
+    return f"{low} pieces" if low == high else f"{low} to {high} pieces"
+
+
+def _evidence_in_words(series: Series) -> str:
+    if series.evidence == "own":
+        return f"{series.rule}: the player's own attempts"
+    return f"{series.rule}: {series.evidence} attempts on {counted(series.episodes, 'board')}"
+
+
+def _in_words(series: SeriesPlan) -> str:
+    parts = [f"{series.rule}: up to {counted(series.episodes, 'board')} of {_pieces(series)}"]
     parts += [f"{len(series.given)} given"] if series.given else []
     parts.append(f"{series.feedback} feedback")
     parts += [f"ends at {series.mastery} in a row"] if series.mastery is not None else []

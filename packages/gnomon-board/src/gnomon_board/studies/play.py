@@ -53,15 +53,28 @@ class StoredGame:
         return self.session.episode in self.row.settings.get("guessed", [])
 
     @property
+    def is_test(self) -> bool:
+        """Whether the boards are test boards, on which there are no replies."""
+        return "evidence" in self.row.settings
+
+    @property
     def has_left(self) -> bool:
         """Whether the player stopped taking part without finishing."""
         return self.ending not in ("", "finished")
 
 
 def begin_game(
-    session: Session, player: StudyAssignment, series: int, rule: str, game: Game
+    session: Session,
+    player: StudyAssignment,
+    series: int,
+    rule: str,
+    game: Game,
+    evidence: dict[str, Any] | None = None,
 ) -> None:
-    """Create the game of a series; players see the name of ``game`` instead of the ``rule``."""
+    """Create the game of a series; players see the name of ``game`` instead of the ``rule``.
+
+    A game with ``evidence`` consists of test boards.
+    """
     settings = {
         "shown": game.rule_name,
         "episodes": game.episodes,
@@ -71,6 +84,8 @@ def begin_game(
         # As it is now: the boards follow from it, and a library may change.
         "text": game.rule_text,
     }
+    if evidence is not None:
+        settings["evidence"] = evidence
     session.add(
         Row(
             assignment_id=player.id,

@@ -32,7 +32,7 @@ from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon_board.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord
 from gnomon_board.web.figures import intervals
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
-from gnomon_board.web.submission_pages import Replay, Step
+from gnomon_board.web.replays import Replay, Step
 from gnomon_board.web.templating import PageLinks, rendered
 
 router = APIRouter(tags=["pages"])

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
 from gnomon_board.database import Database
-from gnomon_board.errors import Conflict
+from gnomon_board.errors import Conflict, Missing
+from gnomon_board.studies.induction import Evidence
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.play import StoredGame, find_game, store_changes, store_guess
 from gnomon_board.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
+from gnomon_board.web.replays import replay_of
 from gnomon_board.web.templating import html_response
 from gohr.outcomes import CLEARED
 from gohr.people import ClientTimes, PlaySession, PlayView
@@ -78,19 +80,30 @@ class GamePage:
     """A game as its player may see it.
 
     ``memory_aid``: whether moved pieces and attempts are shown. ``guess_due``: whether the player
-    must guess the rule now. ``over``: whether the study has ended for the player.
+    must guess the rule now. ``over``: whether the study has ended for the player. ``is_test``:
+    whether these are test boards, on which every attempt is ``placed`` and has no reply.
     """
 
     view: PlayView
     memory_aid: bool
     guess_due: bool
     over: bool
+    is_test: bool
 
 
 def page_of(game: StoredGame) -> GamePage:
     """Return the player's view of a game."""
-    played = game.session
-    return GamePage(played.view(), played.game.terms.memory_aid, game.guess_due, game.has_left)
+    view = game.session.view()
+    if game.is_test:
+        view = replace(
+            view,
+            end="placed" if view.end == "cleared" else view.end,
+            attempts=tuple({**attempt, "outcome": "placed"} for attempt in view.attempts),
+            streak=0,
+            mastered=False,
+        )
+    aid = game.session.game.terms.memory_aid
+    return GamePage(view, aid, game.guess_due, game.has_left, game.is_test)
 
 
 def language_of(game: StoredGame) -> dict[str, Any]:
@@ -124,6 +137,33 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
         page=page,
         view=page.view,
         record=_record(page),
+        **language_of(game),
+    )
+
+
+@router.get("/play/games/{key}/evidence", include_in_schema=False)
+def evidence_html(
+    request: Request,
+    session: ReadSession,
+    key: Key,
+    board: Annotated[int, Query(ge=0, le=2000)] = 0,
+    step: Annotated[int, Query(ge=0, le=2000)] = 0,
+) -> Response:
+    """Show the attempts from which a player concludes, board by board."""
+    game = find_game(session, key)
+    shown = Evidence.of(game)
+    if shown is None:
+        raise Missing("this game has no evidence to show")
+    address, played = f"/play/games/{key}", game.session.game
+    if not len(shown.log.boards):
+        return RedirectResponse(address, 303)
+    return html_response(
+        request,
+        "play/evidence.html",
+        replay=replay_of(shown.log, played.board, shown.source, played.rule_name, board, step),
+        n_tests=played.episodes,
+        address=f"{address}/evidence",
+        game=address,
         **language_of(game),
     )
 
@@ -242,7 +282,7 @@ def _result(session: Session, game: StoredGame) -> ResultRecord:
         moves=sum(played.successes),
         cleared=int((played.log().finish == CLEARED).sum()),
         streak=played.target_streak,
-        mastered_after=played.mastered_after,
+        mastered_after=None if game.is_test else played.mastered_after,
         points=None if points is None else points["total"],
     )
 
@@ -259,5 +299,10 @@ def result_html(request: Request, session: ReadSession, key: Key) -> Response:
     game = find_game(session, key)
     result, player = _result(session, game), key.partition(".")[0]
     return html_response(
-        request, "play/result.html", player=player, result=result, **language_of(game)
+        request,
+        "play/result.html",
+        player=player,
+        result=result,
+        is_test=game.is_test,
+        **language_of(game),
     )

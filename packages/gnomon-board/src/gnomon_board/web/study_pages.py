@@ -34,6 +34,7 @@ from gnomon_board.studies.participants import (
 )
 from gnomon_board.studies.plan import AnswerError, Ending, Question, StudyPlan
 from gnomon_board.studies.plan_check import check_plan
+from gnomon_board.studies.play import find_game
 from gnomon_board.studies.store import StudyLine, study_lines
 from gnomon_board.web.api.dependencies import (
     Admin,
@@ -291,7 +292,12 @@ def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Taken | 
 def go_on(session: WriteSession, key: Key, _: Checked) -> Lead:
     """Lead a player to the game to play now, or to the page after the last one."""
     game = next_game(session, find_player(session, key), key)
-    return Lead(address=f"/players/{key}" if game is None else f"/play/games/{game}")
+    if game is None:
+        return Lead(address=f"/players/{key}")
+    session.flush()
+    found = find_game(session, game)
+    shows = found.is_test and not found.session.attempts
+    return Lead(address=f"/play/games/{game}{'/evidence' if shows else ''}")
 
 
 @router.post("/api/players/{key}/leave")

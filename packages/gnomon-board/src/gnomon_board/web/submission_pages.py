@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
@@ -12,7 +11,7 @@ from sqlalchemy.orm import joinedload
 
 from gnomon_board.accounts import registration, waiting_requests
 from gnomon_board.database import find_row
-from gnomon_board.errors import Conflict, Missing, NotAllowed
+from gnomon_board.errors import Conflict, NotAllowed
 from gnomon_board.evidence import attempts_of_trial
 from gnomon_board.schema import AuditRecord, Submission, VerifiedTrial
 from gnomon_board.submissions import shows_hidden_rules
@@ -29,11 +28,9 @@ from gnomon_board.web.api.records import (
     TokenRequestRecord,
     TrialRecord,
 )
+from gnomon_board.web.replays import replay_of
 from gnomon_board.web.templating import PageLinks, html_response
-from gohr import N_BUCKETS, Board, BoardSpec, TrialLog
-from gohr.experiments import episode_errors
-from gohr.outcomes import EMPTY_CELL
-from gohr.people import END_WORDS, OUTCOME_WORDS
+from gohr import BoardSpec
 
 router = APIRouter(tags=["pages"])
 
@@ -68,37 +65,6 @@ def submission(request: Request, session: ReadSession, number: RowId, who: Maybe
 # -- replays ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Step:
-    """An attempt: its piece, its bucket and its outcome."""
-
-    number: int
-    cell: int
-    shape: str | None
-    color: str | None
-    bucket: int
-    outcome: str
-
-
-@dataclass(frozen=True)
-class Replay:
-    """An episode of a trial, and the board after ``step`` of its attempts.
-
-    ``episode`` counts from 0. ``pieces`` are on the board, ``removed`` were moved into buckets.
-    """
-
-    learner: str
-    rule: str
-    episode: int
-    n_episodes: int
-    step: int
-    steps: list[Step]
-    pieces: list[dict[str, Any]]
-    removed: list[dict[str, Any]]
-    end: str
-    errors: list[int]
-
-
 @router.get("/submissions/{number}/replay", include_in_schema=False)
 def replay(
     request: Request,
@@ -120,7 +86,8 @@ def replay(
     rules = [each.name for each in found.season.rules]
     rule = rule or rules[0]
     log = attempts_of_trial(database, settings, found, rule, trial)
-    shown = _replay_of(found, log, rule, episode, step)
+    learner = found.attempt.entry.name
+    shown = replay_of(log, BoardSpec(**found.season.board), learner, rule, episode, step)
     values = {"rule": rule, "trial": trial, "episode": episode, "step": shown.step}
     defaults = {"trial": 0, "episode": 0, "step": 0}
     return html_response(
@@ -135,47 +102,6 @@ def replay(
         replay=shown,
         links=PageLinks(f"/submissions/{number}/replay", values, defaults),
     )
-
-
-def _replay_of(found: Submission, log: TrialLog, rule: str, episode: int, step: int) -> Replay:
-    errors = episode_errors(log).tolist()
-    if episode >= len(errors):
-        raise Missing(f"expected an episode below {len(errors)}, found {episode}")
-    board = Board.from_codes(log.boards[episode].tobytes(), BoardSpec(**found.season.board))
-    pieces = [{"cell": p.pos, "shape": p.shape, "color": p.color} for p in board.pieces]
-    steps = _steps(log, episode, pieces)
-    step = min(step, len(steps))
-    gone = {s.cell: (s.bucket, n) for n, s in enumerate(steps[:step], 1) if s.outcome == "accepted"}
-    return Replay(
-        learner=found.attempt.entry.name,
-        rule=rule,
-        episode=episode,
-        n_episodes=len(errors),
-        step=step,
-        steps=steps,
-        pieces=[piece for piece in pieces if piece["cell"] not in gone],
-        removed=[
-            piece | {"bucket": gone[piece["cell"]][0], "order": gone[piece["cell"]][1]}
-            for piece in pieces
-            if piece["cell"] in gone
-        ],
-        end=END_WORDS[int(log.finish[episode])],
-        errors=errors,
-    )
-
-
-def _steps(log: TrialLog, episode: int, pieces: list[dict[str, Any]]) -> list[Step]:
-    nothing = (None, None)
-    looks = {piece["cell"]: (piece["shape"], piece["color"]) for piece in pieces}
-    begin = int(log.n_attempts[:episode].sum())
-    here = slice(begin, begin + int(log.n_attempts[episode]))
-    steps = []
-    made = zip(log.actions[here].tolist(), log.outcomes[here].tolist(), strict=True)
-    for number, (action, outcome) in enumerate(made, 1):
-        cell, bucket = action // N_BUCKETS + 1, action % N_BUCKETS
-        shape, color = nothing if outcome == EMPTY_CELL else looks.get(cell, nothing)
-        steps.append(Step(number, cell, shape, color, bucket, OUTCOME_WORDS.get(outcome, "?")))
-    return steps
 
 
 # -- moderation ------------------------------------------------------------------------------------

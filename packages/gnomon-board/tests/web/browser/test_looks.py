@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from gnomon_board.database import Database
 from gnomon_board.studies import StudyPlan, make_study
+from playing import invite
 
 pytestmark = pytest.mark.full  # a browser
 
@@ -105,6 +106,46 @@ def test_a_game_and_its_result_have_no_barriers(open_game, screenshots, look, wi
     page.get_by_role("button", name="Stop for good").click()
     page.get_by_text("The game is over").wait_for()
     looked_at(page, screenshots, f"result-{look}")
+
+
+@pytest.mark.parametrize(("look", "width"), LOOKS)
+def test_evidence_and_test_boards_go_by_keys_and_have_no_barriers(
+    open_page, site, screenshots, look, width
+):
+    series = {"rule": "clockwise", "evidence": "random", "episodes": 2, "tests": 1}
+    database = Database(site.settings.database)
+    invitation = invite(database, series, name=f"evidence-{look}")
+    database.close()
+    options = {"color_scheme": look, "width": width, "reduced_motion": "reduce"}
+    page = open_page(invitation, **options)
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Take part").click()
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_text("Another player tried these moves").wait_for()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("[data-step]").inner_text() == "1"
+    looked_at(page, screenshots, f"evidence-{look}")
+    page.keyboard.press("End")
+    assert page.locator("[data-step]").inner_text() == str(page.locator(".moves li").count())
+    looked_at(page, screenshots, f"evidence-end-{look}")
+    page.get_by_role("link", name="Next board").press("Enter")
+    page.get_by_role("link", name="To the test boards").press("Enter")
+    for n in range(9):
+        page.locator("button.piece").first.press(str(n % 4))
+        page.wait_for_function(
+            "n => document.querySelectorAll('#moves li').length === n", arg=n + 1
+        )
+        if n == 3:
+            page.reload()
+            assert page.locator("#moves li").count() == 4
+            looked_at(page, screenshots, f"test-board-{look}")
+    assert page.locator("#moves .reply").all_inner_texts() == ["placed"] * 9
+    looked_at(page, screenshots, f"test-board-over-{look}")
+    page.locator("#guess-text").fill("clockwise")
+    page.locator("input[name=confidence]").nth(3).check()
+    page.locator("#guess button").click()
+    page.locator("#result").click()
+    looked_at(page, screenshots, f"test-boards-result-{look}")
 
 
 @pytest.mark.parametrize(("look", "width"), LOOKS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -337,13 +338,18 @@ def _complement(share: tuple[float, float, float]) -> tuple[float, float, float]
 def _items(
     players: list[str], tasks: list[str], scores: list[float], rows: list[Outcome]
 ) -> ScoreTable:
-    """Return shares as items, with the rules as clusters."""
+    """Return shares as items, with the rules as clusters; several people are runs of an item."""
     from gnomon import ScoreTable
 
+    met: Counter[tuple[str, str]] = Counter()
+    runs = []
+    for cell in zip(players, tasks, strict=True):
+        runs.append(str(met[cell]))
+        met[cell] += 1
     columns = {
         "algorithm": players,
         "task": tasks,
-        "run": ["0"] * len(rows),
+        "run": runs,
         "score": scores,
         "rule": [one.rule for one in rows],
     }

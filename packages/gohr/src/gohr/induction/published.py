@@ -31,6 +31,8 @@ from gohr.people.transcripts import is_transcript, read_transcripts
 from gohr.rules.catalogue import available_rules, load_rule_text
 
 _Row = Mapping[str, str]
+#: The table in the export of a study with test boards.
+_OUTCOMES = "outcomes.csv"
 _N_AGGREGATE = 13
 #: Test boards on which the evidence of people is set against the observer's own.
 _N_TESTS = 5
@@ -55,7 +57,8 @@ def read_outcomes(*sources: str | Path) -> Induction:
     Induction
         The outcomes of all files. A published table has no evidence, so it is not set against an
         ideal observer; nor is a transcript of an unknown rule, or read as a file and not as a
-        folder with its table of boards. People are one player, and solve no test boards.
+        folder with its table of boards. People are one player; transcripts have no test boards. Of
+        the export of a study with test boards, its ``outcomes.csv`` alone is read.
 
     Raises
     ------
@@ -79,6 +82,8 @@ def read_outcomes(*sources: str | Path) -> Induction:
 
 
 def _of_source(path: Path) -> Iterator[Outcome]:
+    if (path / _OUTCOMES).is_file():
+        path = path / _OUTCOMES
     if any(map(is_transcript, path.glob("*.csv") if path.is_dir() else (path,))):
         yield from _of_people(path)
         return

@@ -97,7 +97,7 @@
   const playing = () => view.state === "playing";
   const remembers = () => memory !== null && memory.checked;
   /** The pieces that were moved, in this order. */
-  const removed = () => view.attempts.filter((attempt) => attempt.outcome === "accepted");
+  const removed = () => view.attempts.filter(({ outcome }) => outcome === "accepted" || outcome === "placed");
 
   function draw() {
     // A piece that is being dragged stays where the finger is: the pointer would let it go.
@@ -273,7 +273,7 @@
       view = told.view;
       if (!view.pieces.some((one) => one.cell === chosen)) chosen = null;
       const aimed = chosen === null ? null : document.activeElement.closest(".bucket");
-      const gone = made.outcome === "accepted";
+      const gone = !view.pieces.some((one) => one.cell === piece.cell);
       // Who has gone on to another piece before the answer came stays there.
       const wentOn = current !== start && view.pieces.some((one) => one.cell === current);
       if (!wentOn) current = gone ? nearest(piece.cell) : piece.cell;
@@ -301,7 +301,8 @@
     const found = view.mastered && !was.mastered && !view.points ? texts.ten_in_a_row : "";
     const more = [end, found].filter(Boolean).map((text) => " " + text).join("");
     const values = { piece: what, bucket: made.bucket };
-    if (made.outcome === "accepted") tell(say("goes_into", values) + more, "yes", texts.yes);
+    if (made.outcome === "placed") tell(say("placed_into", values));
+    else if (made.outcome === "accepted") tell(say("goes_into", values) + more, "yes", texts.yes);
     else if (made.outcome === "denied") tell(say("not_into", values) + more, "no", texts.no);
     else tell(say("cannot_now", values) + more, "no", texts.not_now);
   }

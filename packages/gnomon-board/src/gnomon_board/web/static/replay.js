@@ -46,11 +46,13 @@
       root.querySelector("[data-step]").textContent = step;
       for (const link of root.querySelectorAll("[data-go]")) {
         const forward = link.dataset.go === "forward";
-        link.classList.toggle("off", step === (forward ? moves.length : 0));
+        const off = step === (forward ? moves.length : 0);
+        link.classList.toggle("off", off);
+        link.ariaDisabled = String(off);
         if (link.href) link.href = address(Math.max(0, Math.min(step + (forward ? 1 : -1), moves.length)));
       }
-      root.querySelector(".board").setAttribute("aria-label",
-        `The board after ${step} attempts: ${pieces.size - gone.size} pieces left.`);
+      const board = root.querySelector(".board");
+      board.setAttribute("aria-label", board.dataset.label.replace("{step}", step).replace("{left}", pieces.size - gone.size));
       remember();
     }
 
@@ -81,12 +83,12 @@
     function stop() {
       clearTimeout(timer);
       timer = null;
-      button.textContent = "Play";
+      button.textContent = button.dataset.play;
     }
 
     function run() {
       const pace = calm.matches ? 1500 : 750;
-      button.textContent = "Pause";
+      button.textContent = button.dataset.pause;
       const tick = () => {
         if (step === moves.length) {
           if (!("loop" in root.dataset)) { stop(); return; }

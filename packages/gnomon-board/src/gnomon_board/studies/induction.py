@@ -1,0 +1,155 @@
+"""Series of a study from which players conclude: evidence, test boards without replies, outcomes.
+
+A player sees the evidence and the test boards that learners and models get in the same trial. A
+plan for a test board is a game under a rule that accepts every move, so that it needs no replies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from gnomon_board.schema import PlaySession, Study, StudyAssignment
+from gnomon_board.studies.plan import StudyPlan
+from gnomon_board.studies.play import StoredGame, rebuild_game
+from gohr import N_BUCKETS, N_CELLS, Board, BoardSpec, TrialLog
+from gohr.experiments import RuleEntry, load_suite
+from gohr.induction import Conclusion, Induction, evidence, grade, outcome_of, trial_boards
+from gohr.people import Game, SeriesTerms
+
+_ANY = "(*, *, *, *, *)"
+#: The columns of a log, with their types.
+_COLUMNS = {
+    "boards": np.uint8, "n_attempts": np.int64, "actions": np.uint8, "outcomes": np.int8,
+    "finish": np.int8,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Attempts that a player is shown before the test boards, and how they were made."""
+
+    source: str
+    rule: RuleEntry
+    trial: int
+    seed: int
+    n_boards: int
+    log: TrialLog
+
+    @classmethod
+    def of(cls, game: StoredGame) -> Evidence | None:
+        """Return the evidence of a game; None if it has no test boards."""
+        kept = game.row.settings.get("evidence")
+        if kept is None:
+            return None
+        columns = (np.array(kept["log"][name], dtype) for name, dtype in _COLUMNS.items())
+        log = TrialLog(*columns)
+        log = replace(log, boards=log.boards.reshape(-1, N_CELLS))  # also if there are none
+        rule = RuleEntry(game.row.rule, kept["text"])
+        return cls(kept["source"], rule, kept["trial"], kept["seed"], kept["n_boards"], log)
+
+    def record(self) -> dict[str, Any]:
+        """Return the evidence as a game keeps it."""
+        log = {name: getattr(self.log, name).tolist() for name in _COLUMNS}
+        return {
+            "source": self.source, "text": self.rule.text, "trial": self.trial, "seed": self.seed,
+            "n_boards": self.n_boards, "log": log,
+        }  # fmt: skip
+
+
+def series_game(
+    session: Session, player: StudyAssignment, plan: StudyPlan, series: int, shown: str
+) -> tuple[Game, Evidence | None]:
+    """Return the game of a series for a player, and the evidence that comes before it.
+
+    ``shown`` is the name that the player sees. Attempts that become evidence in the next series are
+    made on the boards of its evidence.
+    """
+    listed = plan.lists[player.rule_list]
+    each, text = listed[series], plan.rule_text(listed[series].rule) or ""
+    game, spec = each.game(shown, text, 0), each.board.spec()
+    is_followed = any(after.evidence == "own" for after in listed[series + 1 : series + 2])
+    if each.evidence is None and not is_followed:
+        return game, None
+    rule, trial = RuleEntry(each.rule, text), _trial_of(session, player, plan)
+    drawn: dict[str, Any] = {"trial": trial, "seed": plan.seed, "board_spec": spec}
+    if each.evidence is None:
+        boards = trial_boards(rule, "evidence", each.episodes, **drawn)
+        return replace(game, terms=_dealing(game.terms, boards, spec)), None
+    if each.evidence == "own":
+        log = _played(session, player, series - 1)
+        n_boards = len(log.boards)
+    else:
+        n_boards = each.episodes
+        log = evidence(rule, each.evidence, n_boards, **drawn)
+    tests = trial_boards(rule, "test", each.tests, **drawn)
+    terms = _dealing(SeriesTerms(memory_aid=each.memory_aid, guess="series"), tests, spec)
+    planned = replace(game, rule_text=_ANY, episodes=each.tests, horizon=N_CELLS, terms=terms)
+    return planned, Evidence(each.evidence, rule, trial, plan.seed, n_boards, log)
+
+
+def _trial_of(session: Session, player: StudyAssignment, plan: StudyPlan) -> int:
+    """Return the trial of a player: those of a list take the trials of the plan in turn."""
+    earlier = select(func.count(StudyAssignment.id)).where(
+        StudyAssignment.study_id == player.study_id,
+        StudyAssignment.rule_list == player.rule_list,
+        StudyAssignment.id < player.id,
+    )
+    return (session.scalar(earlier) or 0) % plan.trials
+
+
+def _dealing(terms: SeriesTerms, boards: npt.NDArray[np.uint8], spec: BoardSpec) -> SeriesTerms:
+    """Return terms with these boards as the given ones."""
+    given = [
+        [{"cell": each.pos, "shape": each.shape, "color": each.color} for each in board.pieces]
+        for board in (Board.from_codes(codes, spec) for codes in boards.tolist())
+    ]
+    return SeriesTerms.model_validate({**terms.model_dump(), "given": given})
+
+
+def _played(session: Session, player: StudyAssignment, series: int) -> TrialLog:
+    row = session.scalars(
+        select(PlaySession).where(
+            PlaySession.assignment_id == player.id, PlaySession.series == series
+        )
+    ).one()
+    return rebuild_game(session, row).session.log()
+
+
+def outcomes_of(session: Session, study: Study) -> Induction:
+    """Return the outcome of each game with test boards, with all players as one.
+
+    Test boards that were not finished are not solved, also those of players who left. Games of
+    excluded players are left out.
+    """
+    rows = session.scalars(
+        select(PlaySession)
+        .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
+        .where(StudyAssignment.study_id == study.id, StudyAssignment.excluded_at.is_(None))
+        .order_by(StudyAssignment.id, PlaySession.series)
+    )
+    found, basic = [], load_suite("gohr-basic")
+    for game in (rebuild_game(session, row) for row in rows):
+        shown = Evidence.of(game)
+        if shown is None:
+            continue
+        played = game.session.game
+        tests, spec = played.boards(), played.board
+        plans: list[list[int]] = [[] for _ in tests]
+        for made in game.session.attempts:
+            plans[made.episode].append(N_BUCKETS * (made.cell - 1) + made.bucket)
+        conclusion = Conclusion(tuple(map(tuple, plans)))
+        graded = grade(conclusion, shown.rule.rule_set, tests, shown.log, board_spec=spec)
+        found.append(
+            outcome_of(
+                "people", shown.source, shown.rule, shown.log, graded, tests,
+                n_boards=shown.n_boards, group=basic.group_of(shown.rule.name), trial=shown.trial,
+                seed=shown.seed, board_spec=spec,
+            )
+        )  # fmt: skip
+    return Induction(tuple(found))

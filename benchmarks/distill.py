@@ -102,8 +102,7 @@ def _errors(data: PreparedScores) -> Iterator[Measurement]:
         for outer in ("folds", "groups", "time"):
             rng = np.random.default_rng(0)
             held = nested_error(data, procedure, 5, outer=outer, spread=True, rng=rng)
-            tau = held.order(data.transform).tau
-            note = f"{held.n_predicted} algorithms, tau {tau:.3f}"
+            note = f"{held.n_predicted} algorithms, {held.concordance:.1%} of pairs in order"
             limit = 15.6 if most and outer == "time" else most
             name = f"nested error, {procedure.name}, {outer}"
             yield Measurement(name, 100 * held.relative_error, "%", limit, False, note)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from gnomon import compare, curves, distill, estimate, normalize, plan, profile, rank, read_scores
-from gnomon.distillation import atari, sizes
+from gnomon.distillation import atari
 from gnomon.plot import Figure
 from gnomon.ranking import critical_difference
 from gnomon.scores import ScoreTable
@@ -106,7 +106,6 @@ FIGURES: dict[str, Callable[[Path], Figure]] = {
     "ranking/critical-difference": lambda data: critical_difference(ranked(data)).figure(),
     "ranking/difficulty": difficulty,
     "distillation/predictions": lambda _: distill(atari.paper_scores()).figure(),
-    "distillation/error-by-size": lambda _: sizes(atari.paper_scores(), most=8).figure(),
 }
 
 

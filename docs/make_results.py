@@ -286,7 +286,8 @@ def five_rules(table: ScoreTable) -> tuple[Distilled, HeldOut, Figure]:
 
 def errors_of(held: HeldOut) -> tuple[float, float]:
     """Return the root mean square of the residuals, and their R²."""
-    return float(np.sqrt(np.nanmean(held.residuals**2))), held.r2
+    mse = np.nanmean(held.residuals**2)
+    return float(np.sqrt(mse)), float(1.0 - mse / held.target[~np.isnan(held.residuals)].var())
 
 
 def sb3_text(skill: dict[tuple[str, str], float]) -> str:

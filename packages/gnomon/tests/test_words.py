@@ -49,7 +49,6 @@ NEEDED = {
     "read_scores": ({"algorithm": ["a", "b"], "task": ["t", "t"], "score": [1.0, 2.0]},),
     "scores_report": (TABLE, "scores"),
     "search_subsets": (PREPARED, 1),
-    "sizes": (MANY,),
     "summarize_runs": (CURVES,),
     "try_place": ("folder",),
 }

@@ -1,11 +1,11 @@
-"""The whole: any suite in, subsets and two errors out; what to run next; baselines."""
+"""The whole: any suite in, a subset and two errors out; baselines."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from gnomon.distillation import baselines, distill, prepare, sizes
+from gnomon.distillation import baselines, distill, prepare
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 
@@ -27,9 +27,9 @@ def test_a_record_has_the_promised_fields(make_scores):
     assert set(record) >= set(promised.split())
     assert len(record["tasks"]) == len(record["weights"]) == 3
     assert len(best.model.residuals) == 40
-    assert 0.8 < record["tau"] < record["concordance"] <= record["clear_concordance"] <= 1
+    assert 0.8 < record["concordance"] <= 1
     alone = distill(make_scores(), size=3, nested=False)
-    assert alone[0].as_record()["tau"] is None
+    assert alone[0].as_record()["concordance"] is None
     with pytest.raises(ScoreDataError, match="expected a nested validation to draw"):
         alone.plot()
 
@@ -118,24 +118,12 @@ def test_an_error_that_needs_complete_rows_blocks_nothing():
     assert found[0].nested.n_predicted >= 35
 
 
-def test_sizes_stand_beside_random_sets(make_scores):
-    found = sizes(make_scores(), most=3, folds=3)
-    assert [record["size"] for record in found.as_records()] == [1, 2, 3]
-    assert found[2].nested_relative_error < found[0].nested_relative_error
-    assert found.as_records()[2]["random_error"] == found.random[2]
-    ax = found.plot().axes[0]
-    plain, nested, _ = ax.lines
-    assert plain.get_ydata() == pytest.approx([100 * one.relative_error for one in found])
-    assert nested.get_ydata() == pytest.approx([100 * one.nested_relative_error for one in found])
-
-
 def test_random_greedy_and_fixed_sets_are_judged_on_the_same_folds(make_scores):
     data = make_scores(gaps=0.05)
     found = baselines(data, size=2, folds=3, sets={"mine": ["t01", "t02", "t03"]})
     by_name = {one.method: one for one in found}
     assert [*by_name] == sorted(by_name, key=lambda name: by_name[name].error)
     assert set(by_name) == {"factor", "best single tasks", "random", "mine"}
-    assert by_name["random"].skill == 0
     assert (by_name["mine"].hindsight, by_name["mine"].n_tasks) == (True, 3)
     with pytest.raises(UnknownNameError, match="unknown task 't99'"):
         baselines(data, sets={"mine": ["t99"]})

@@ -62,6 +62,19 @@ def test_atari_baselines():
         normalize(table(), "random-human")
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("Battle Zone", "BattleZoneNoFrameskip-v4", "ALE/BattleZone-v5", "atari_battle_zone"),
+        *("Pong-ramDeterministic-v4", "H.E.R.O.", "Ms. Pac-Man", "Montezuma's Revenge"),
+        *("James Bond 007", "Up'n Down", "Q*bert", "DoubleDdunk"),
+    ],
+)
+def test_games_are_known_in_any_spelling(written):
+    one = ScoreTable.from_arrays({"a": [[1e6]]}, tasks=[written])
+    assert written in normalize(one, "atari").normalization.anchors
+
+
 def test_censored_runs_stay_infinite():
     rows = [
         {"algorithm": "a", "task": "t", "run": i, "score": s, "censored": s == np.inf}

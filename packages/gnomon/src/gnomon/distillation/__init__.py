@@ -6,8 +6,8 @@ algorithms, and names the better of two. :func:`prepare` returns the matrix that
 :class:`FactorProcedure` and :class:`PaperProcedure` choose tasks and fit a :class:`SubsetModel` to
 them; :func:`nested_error` and :func:`cross_validate` estimate the error of a procedure.
 
-:func:`sizes` and :func:`baselines` show the errors of more tasks and of other choices. The
-published sets of Atari games are in :mod:`gnomon.distillation.atari`.
+:func:`baselines` shows the errors of other choices. The published sets of Atari games are in
+:mod:`gnomon.distillation.atari`.
 
 Examples
 --------

@@ -7,7 +7,6 @@ from .procedures import FactorProcedure as FactorProcedure
 from .procedures import PaperProcedure as PaperProcedure
 from .search import search_subsets as search_subsets
 from .suite import baselines as baselines
-from .suite import sizes as sizes
 from .validation import cross_validate as cross_validate
 from .validation import nested_error as nested_error
 
@@ -23,5 +22,4 @@ __all__ = [
     "predict",
     "prepare",
     "search_subsets",
-    "sizes",
 ]

@@ -14,7 +14,6 @@ Examples
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -24,21 +23,10 @@ from typing import Any, Unpack
 from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.anchors import atari_baselines
+from gnomon.scores.anchors import atari_baselines, atari_name
 from gnomon.scores.datasets import load_scores
 from gnomon.scores.table import ScoreTable
 
-#: What environment libraries write around a name.
-_ENVIRONMENT = re.compile(r"(?i)^(ale/|atari[-_/])|(-?ram)?(deterministic|noframeskip)?(-v\d+)?$")
-_ALIASES = {
-    "montezumasrevenge": "montezumarevenge",
-    "doubleddunk": "doubledunk",
-    "skiiing": "skiing",
-    "sinvaders": "spaceinvaders",
-    "yarrevenge": "yarsrevenge",
-    "jamesbondagent": "jamesbond",
-    "upanddown": "upndown",
-}
 #: The games were chosen on the algorithms that the residuals are of. With intervals this much
 #: wider, the six models hold 0.86 to 1.00 of 22 algorithms not in the data (0.90 is nominal).
 _HINDSIGHT = 1.4
@@ -47,46 +35,6 @@ _HINDSIGHT = 1.4
 def _published_table(name: str) -> list[dict[str, str]]:
     text = files("gnomon.distillation").joinpath("published", f"{name}.csv").read_text("utf-8")
     return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
-
-
-@lru_cache
-def published_constants() -> Mapping[str, tuple[float, float]]:
-    """Return the random and the human score of each of the 57 games (table 12).
-
-    Examples
-    --------
-    >>> published_constants()["pong"]
-    (-20.71, 14.6)
-    """
-    rows = _published_table("table12")
-    return {row["game"]: (float(row["random"]), float(row["human"])) for row in rows}
-
-
-def game_of(name: str) -> str:
-    """Return the canonical name of a game in any spelling.
-
-    Parameters
-    ----------
-    name : str
-        ``Battle Zone``, ``battle_zone``, ``BattleZoneNoFrameskip-v4``, ``ALE/BattleZone-v5``, ...
-
-    Raises
-    ------
-    UnknownNameError
-        It is none of the 57 games.
-
-    Examples
-    --------
-    >>> [game_of(name) for name in ("Q*bert", "ALE/UpNDown-v5", "Montezuma's Revenge")]
-    ['qbert', 'upndown', 'montezumarevenge']
-    """
-    known = published_constants()
-    short = _ENVIRONMENT.sub("", name.strip())
-    letters = re.sub("[^a-z]", "", short.lower())
-    game = _ALIASES.get(letters, letters)
-    if game in known:
-        return game
-    raise UnknownNameError("Atari game", short.lower() or name, known)
 
 
 @lru_cache
@@ -142,17 +90,18 @@ def published_set(name: str, tasks: Collection[str] = ()) -> SubsetModel | None:
     model = named.get(name.lower())
     if model is None:
         return None
-    spelling: dict[str, str] = {}
+    known, spelling = atari_baselines(), dict[str, str]()
     for task in tasks:
-        game = game_of(task)
+        game = atari_name(task)
+        if game not in known:
+            raise UnknownNameError("Atari game", game or task, known)
         if game in spelling:
             raise ScoreDataError(f"expected each game once; {task!r} is {game} again")
         spelling[game] = task
-    constants = published_constants()
     return replace(
         model,
         tasks=tuple(spelling.get(game, game) for game in model.tasks),
-        references={spelling.get(game, game): constants[game] for game in model.tasks},
+        references={spelling.get(game, game): known[game] for game in model.tasks},
     )
 
 

@@ -14,17 +14,9 @@ from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
 from gnomon.distillation.procedures import Procedure, procedure_of
 from gnomon.distillation.search import Progress, check_forced
-from gnomon.distillation.transforms import transform_of
-from gnomon.distillation.validation import (
-    FEW,
-    HeldOut,
-    OrderAgreement,
-    check_folds,
-    cross_validate,
-    nested_error,
-)
+from gnomon.distillation.validation import FEW, HeldOut, check_folds, cross_validate, nested_error
 from gnomon.errors import ScoreDataError, note
-from gnomon.results import Results, generator, made_by, recorded
+from gnomon.results import Results, finite_or_none, generator, made_by, recorded
 from gnomon.scores.reading import Scores, table_of
 
 #: Fewer families do not show how far one may be off.
@@ -57,30 +49,28 @@ class Distilled:
         """The relative error for algorithms that the choice had not seen; NaN without one."""
         return nan if self.nested is None else self.nested.relative_error
 
-    @property
-    def order(self) -> OrderAgreement | None:
-        """How well the order of algorithms that the choice had not seen is predicted."""
-        transform = transform_of(self.model.transform)
-        return None if self.nested is None else self.nested.order(transform)
-
     def as_record(self) -> dict[str, Any]:
         """Return the numbers as a mapping fit for JSON."""
-        model, order = self.model, self.order
-        record: dict[str, Any] = {"procedure": self.procedure}
-        record |= {"tasks": list(model.tasks), "weights": list(model.weights)}
-        record |= {"intercept": model.intercept}
-        for name in ("cv_mse", "r2", "relative_error", "nested_relative_error"):
-            record[name] = getattr(self, name)
-        held = {"": self.nested, "next_": self.later, "family_": self.families}
-        for name in ("next_", "family_"):
-            record[f"{name}relative_error"] = (one := held[name]) and one.relative_error
-        record["n_predicted"] = self.nested and self.nested.n_predicted
-        for name, one in held.items():
-            known = one is not None and one.known
-            record[f"{name}coverage"] = one.coverage(scale=model.scale) if one and known else None
-        for name in ("concordance", "clear_concordance", "tau"):
-            record[name] = order and getattr(order, name)
-        return record | {"n_rows": self.n_rows}
+        model, nested, later, families = self.model, self.nested, self.later, self.families
+        record = {
+            "procedure": self.procedure,
+            "tasks": model.tasks,
+            "weights": model.weights,
+            "intercept": model.intercept,
+            "cv_mse": self.cv_mse,
+            "r2": self.r2,
+            "relative_error": self.relative_error,
+            "nested_relative_error": self.nested_relative_error,
+            "next_relative_error": later and later.relative_error,
+            "family_relative_error": families and families.relative_error,
+            "n_predicted": nested and nested.n_predicted,
+            "coverage": nested and nested.coverage(scale=model.scale),
+            "next_coverage": later and later.coverage(scale=model.scale),
+            "family_coverage": families and families.coverage(scale=model.scale),
+            "concordance": nested and nested.concordance,
+            "n_rows": self.n_rows,
+        }
+        return {name: finite_or_none(value) for name, value in record.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,12 +110,8 @@ def _in_words(one: Distilled, data: PreparedScores) -> Iterator[str]:
         f"{100 * held.standard_error:.1f} %) with tasks chosen without the predicted algorithms "
         f"({n_predicted} of {n}{lacking})"
     )
-    if one.order is not None and one.order.n_pairs:
-        yield (
-            f"  {100 * one.order.concordance:.1f} % of the pairs of algorithms are in the right "
-            f"order (Kendall's tau {one.order.tau:.3f}), "
-            f"{100 * one.order.clear_concordance:.1f} % of the pairs that differ by more than 25 %"
-        )
+    if not isnan(held.concordance):
+        yield f"  {100 * held.concordance:.1f} % of the pairs of algorithms are in the right order"
     if one.later is not None:
         yield (
             f"  each year from the years before: {100 * one.later.relative_error:.1f} %, "
@@ -232,62 +218,52 @@ def distill(
         data = prepare(scores, **preparation)
         folds = folds or min(10, len(data.algorithms))
         chosen = procedure_of(procedure, folds, progress)
-        work: dict[str, Any] = {"forced": have, "n_folds": folds, "progress": progress}
-        best = chosen_subset(data, size, chosen, rng=generator(rng), nested=nested, **work)
-        settings: dict[str, Any] = {"size": size, "procedure": chosen.name, "folds": folds}
-        settings["have"] = list(have)
+        check_folds(len(data.algorithms), folds)
+        data.check_target()
+        check_forced(data, have)
+        tasks = tuple(have) if len(have) == size else chosen.choose(data, size, forced=have)
+        best = _with_plain_error(data, chosen, tasks, folds)
+        if nested:
+            work: dict[str, Any] = {"forced": have, "progress": progress, "rng": generator(rng)}
+            best = _with_nested_errors(best, data, chosen, n_folds=folds, spread=True, **work)
+    settings = {"size": size, "procedure": chosen.name, "folds": folds, "have": list(have)}
     warned = (*notes, *_warnings(best, data))
     return Distillation((best,), made_by(rng, **settings), warned, data=data)
 
 
-def chosen_subset(
-    data: PreparedScores,
-    size: int,
-    procedure: Procedure,
-    *,
-    forced: Sequence[str] = (),
-    nested: bool = True,
-    beside: bool = True,
-    n_folds: int,
-    rng: np.random.Generator,
-    progress: Progress | None = None,
+def _with_plain_error(
+    data: PreparedScores, procedure: Procedure, tasks: tuple[str, ...], n_folds: int
 ) -> Distilled:
-    """Return the subset of a procedure with its errors; `beside` adds groups and years."""
-    n = len(data.algorithms)
-    check_folds(n, n_folds)
-    data.check_target()
-    check_forced(data, forced)
-    tasks = tuple(forced)
-    if len(forced) != size:
-        tasks = procedure.choose(data, size, forced=forced)
+    """Return the model of some tasks with its cross-validated errors, the tasks given."""
     model = procedure.fit(data, tasks, spread=True)
-    errors, n_rows = (nan, nan, nan), model.n_rows
     try:
         plain = cross_validate(data, procedure, tasks, n_folds=n_folds)
     except ScoreDataError as error:
         if model.forecaster is None:
             raise
-        text = f"no plain error, which needs complete rows: {error}"
-        note(text)
-    else:
-        errors, n_rows = (plain.mse, plain.fold_r2, plain.fold_relative_error), plain.n_predicted
-        model = model.with_residuals(plain.residuals)
-    one = Distilled(procedure.name, model, *errors, n_rows)
-    if not nested:
-        return one
-    work: dict[str, Any] = {"forced": forced, "progress": progress, "rng": rng, "spread": True}
+        note(f"no plain error, which needs complete rows: {error}")
+        return Distilled(procedure.name, model, nan, nan, nan, model.n_rows)
+    errors = plain.mse, plain.fold_r2, plain.fold_relative_error
+    model = model.with_residuals(plain.residuals)
+    return Distilled(procedure.name, model, *errors, plain.n_predicted)
+
+
+def _with_nested_errors(
+    one: Distilled, data: PreparedScores, procedure: Procedure, n_folds: int, **work: Any
+) -> Distilled:
+    """Return a subset with the errors of its choice; intervals as wide as these require."""
+    size = len(one.model.tasks)
     held = nested_error(data, procedure, size, n_folds=n_folds, **work)
     scale, later, families = held.scale, None, None
-    if beside and model.forecaster is not None:
-        if 3 <= len({*data.groups}) < n:
+    if one.model.forecaster is not None:
+        if 3 <= len({*data.groups}) < len(data.algorithms):
             # Folds of algorithms show little about a new family.
             families = nested_error(data, procedure, size, outer="groups", **work)
             scale = max(scale, families.scale)
         if data.years is not None:
             with suppress(ScoreDataError):  # Too few before the last year.
                 later = nested_error(data, procedure, size, outer="time", **work)
-    # Intervals are as wide as the validations require.
-    model = replace(model.with_residuals(held.residuals), scale=scale)
+    model = replace(one.model.with_residuals(held.residuals), scale=scale)
     return replace(one, model=model, nested=held, later=later, families=families)
 
 

@@ -1,18 +1,16 @@
-"""Subsets of other sizes, and other ways to choose tasks."""
+"""Other ways to choose tasks: at random, the best single ones, and fixed sets."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Unpack
+from dataclasses import dataclass
+from typing import Any, Unpack
 
 import numpy as np
 
-from gnomon.distillation.distilled import Distilled, chosen_subset
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
-from gnomon.distillation.procedures import FactorProcedure, Procedure, factor_moments, procedure_of
-from gnomon.distillation.search import Progress, free_tasks
+from gnomon.distillation.procedures import FactorProcedure, factor_moments
+from gnomon.distillation.search import free_tasks
 from gnomon.distillation.validation import Outer, nested_error
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
 from gnomon.scores.table import ScoreTable
@@ -21,77 +19,15 @@ from gnomon.scores.table import ScoreTable
 _N_RANDOM = 6
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Sizes(Results[Distilled]):
-    """The best subset of each size, and the errors of random sets of as many tasks."""
-
-    random: tuple[float, ...] = field(kw_only=True)
-
-    columns: ClassVar[tuple[str, ...]] = (
-        *("size", "tasks", "r2", "relative_error", "nested_relative_error", "random_error"),
-        "n_rows",
-    )
-    drawn_by = "gnomon.plot.subsets:size_figure"
-
-    def as_records(self) -> list[dict[str, Any]]:
-        """Return the records, each with its number of tasks first."""
-        return [
-            {"size": len(one.model.tasks)} | one.as_record() | {"random_error": error}
-            for one, error in zip(self, self.random, strict=True)
-        ]
-
-
-def sizes(
-    scores: ScoreTable | PreparedScores,
-    *,
-    most: int = 5,
-    procedure: str = "factor",
-    folds: int = 10,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress | None = None,
-    **preparation: Unpack[PreparationOptions],
-) -> Sizes:
-    """Return the best subset of each size: how plain and nested error fall with the size.
-
-    Parameters
-    ----------
-    scores : ScoreTable or PreparedScores
-    most : int
-        The greatest number of tasks.
-    procedure, folds, rng, progress, **preparation
-        As in :func:`gnomon.distill`.
-
-    Examples
-    --------
-    >>> from gnomon.scores import load_scores
-    >>> found = sizes(load_scores("gohr-full"), most=2, transform="identity", summary="mean")
-    >>> [round(one.r2, 2) for one in found]
-    [0.95, 0.98]
-    """
-    chosen, draws = procedure_of(procedure, folds), generator(rng)
-    seed = int(copy.deepcopy(draws).integers(0, 2**32))
-    every = range(1, most + 1)
-    with recorded() as notes:
-        data = prepare(scores, **preparation)
-        work: dict[str, Any] = {"n_folds": folds, "rng": draws, "progress": progress}
-        found = [chosen_subset(data, n, chosen, beside=False, **work) for n in every]
-        how: dict[str, Any] = {"outer": "folds", "n_folds": folds, "seed": seed}
-        random = tuple(_random(data, n, **how)[0] for n in every)
-    settings = made_by(rng, most=most, procedure=chosen.name, folds=folds)
-    return Sizes(tuple(found), settings, tuple(notes), random=random)
-
-
 @dataclass(frozen=True)
 class Baseline(FieldRecord):
     """Nested error of a way to choose a few tasks.
 
-    `skill` is 1 minus the error over that of random tasks; a set fixed in hindsight was chosen with
-    all algorithms known.
+    A set fixed in hindsight was chosen with all algorithms known.
     """
 
     method: str
     error: float
-    skill: float
     n_tasks: int
     n_predicted: int
     hindsight: bool
@@ -101,7 +37,7 @@ class Baseline(FieldRecord):
 class Baselines(Results[Baseline]):
     """Nested errors of the ways to choose a few tasks, smallest first."""
 
-    columns = ("method", "error", "skill", "n_tasks", "n_predicted", "hindsight")
+    columns = ("method", "error", "n_tasks", "n_predicted", "hindsight")
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -160,42 +96,24 @@ def baselines(
     with recorded() as notes:
         data = prepare(scores, **preparation)
         free_tasks(data, size, ())  # raises an error if there are fewer
-        how: dict[str, Any] = {"outer": nested, "n_folds": folds}
-        how["seed"] = int(generator(rng).integers(0, 2**32))
-        random, n_predicted = _random(data, size, **how)
-        found = [Baseline("random", random, 0.0, size, n_predicted, hindsight=False)]
-        found.append(_judged("factor", data, FactorProcedure(), size, **how))
-        found.append(_judged("best single tasks", data, _Singles(), size, **how))
-        for name, tasks in (sets or {}).items():
-            found.append(_judged(name, data, FactorProcedure(), len(tasks), forced=tasks, **how))
-    rated = [replace(one, skill=1 - one.error / random) for one in found]
+        seed = int(generator(rng).integers(0, 2**32))
+
+        def judged(name: str, procedure: FactorProcedure, tasks: Sequence[str] = ()) -> Baseline:
+            n, same_folds = len(tasks) or size, np.random.default_rng(seed)
+            how: dict[str, Any] = {"outer": nested, "n_folds": folds, "rng": same_folds}
+            held = nested_error(data, procedure, n, forced=tuple(tasks), **how)
+            return Baseline(name, held.relative_error, n, held.n_predicted, bool(tasks))
+
+        names, draws, ours = factor_moments(data)[0], np.random.default_rng(seed), FactorProcedure()
+        orders = [draws.choice(len(names), size, replace=False) for _ in range(_N_RANDOM)]
+        random = [judged("random", ours, [names[j] for j in order]) for order in orders]
+        error = float(np.mean([one.error for one in random]))
+        n_predicted = int(np.mean([one.n_predicted for one in random]))
+        found = [
+            Baseline("random", error, size, n_predicted, hindsight=False),
+            judged("factor", ours),
+            judged("best single tasks", _Singles()),
+            *(judged(name, ours, tasks) for name, tasks in (sets or {}).items()),
+        ]
     settings = made_by(rng, size=size, nested=nested, folds=folds)
-    return Baselines(tuple(sorted(rated, key=lambda one: one.error)), settings, tuple(notes))
-
-
-def _random(data: PreparedScores, size: int, *, seed: int, **how: Any) -> tuple[float, int]:
-    """Return the mean error of six random sets, and of how many algorithms."""
-    free = factor_moments(data)[0]
-    rng = np.random.default_rng(seed)
-    orders = [rng.choice(len(free), size, replace=False) for _ in range(_N_RANDOM)]
-    sets = [[free[j] for j in order] for order in orders]
-    how["seed"] = seed
-    each = [_judged("", data, FactorProcedure(), size, forced=tasks, **how) for tasks in sets]
-    error = float(np.mean([one.error for one in each]))
-    return error, int(np.mean([one.n_predicted for one in each]))
-
-
-def _judged(
-    name: str,
-    data: PreparedScores,
-    procedure: Procedure,
-    size: int,
-    *,
-    seed: int,
-    forced: Sequence[str] = (),
-    **how: Any,
-) -> Baseline:
-    """Return the nested error of a procedure, or of a fixed set."""
-    rng = np.random.default_rng(seed)
-    held = nested_error(data, procedure, size, forced=tuple(forced), rng=rng, **how)
-    return Baseline(name, held.relative_error, 0.0, size, held.n_predicted, bool(forced))
+    return Baselines(tuple(sorted(found, key=lambda one: one.error)), settings, tuple(notes))

@@ -1,4 +1,4 @@
-"""Figures of smaller suites: predictions against the truth, and errors by size."""
+"""The figure of a smaller suite: predictions against the truth."""
 
 from __future__ import annotations
 
@@ -10,23 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from gnomon.distillation.distilled import Distillation
-from gnomon.distillation.suite import Sizes
 from gnomon.distillation.transforms import Transform
 from gnomon.errors import ScoreDataError
 from gnomon.plot.figure import Figure, Panel, frame
-from gnomon.plot.labels import name_series
-from gnomon.plot.lines import Line, draw_lines
-from gnomon.plot.style import (
-    HALF_WIDTH,
-    HEIGHT,
-    INK,
-    MUTED,
-    SERIES,
-    SIZE,
-    dress,
-    mark_numbers,
-    short_number,
-)
+from gnomon.plot.style import HALF_WIDTH, INK, MUTED, SERIES, SIZE, dress, short_number
 from gnomon.scores.table import FloatArray
 from gnomon.tables import percent
 
@@ -113,40 +100,3 @@ def _mark_scores(ax: Axes, transform: Transform, ends: FloatArray) -> None:
         axis.set_major_locator(FixedLocator(transform.forward(np.array(marks)).tolist()))
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FixedFormatter([*map(short_number, marks)]))
-
-
-def size_figure(found: Sizes, ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of the error by number of tasks."""
-    return frame(
-        [Panel(partial(_draw_sizes, found), height=HEIGHT)],
-        ax,
-        name="error-by-size",
-        title="Error by number of tasks",
-        caption="With the tasks given (too optimistic), and with tasks chosen again without the "
-        "algorithms predicted, with its standard error.",
-        alt=f"Relative error of {len(found)} sizes",
-        rows=found.as_records(),
-    )
-
-
-def _draw_sizes(found: Sizes, ax: Axes) -> None:
-    n = np.array([len(one.model.tasks) for one in found], dtype=np.float64)
-    plain, nested = (
-        100.0 * np.array([getattr(one, name) for one in found])
-        for name in ("relative_error", "nested_relative_error")
-    )
-    unsure = 100.0 * np.array(
-        [one.nested.standard_error if one.nested else np.nan for one in found]
-    )
-    lines = [
-        Line("tasks given", n, plain),
-        Line("tasks chosen again", n, nested, nested - unsure, nested + unsure),
-        Line("random tasks", n, 100.0 * np.array(found.random)),
-    ]
-    draw_lines(ax, lines, marked=True)
-    ax.set_ylim(bottom=0.0)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    mark_numbers(ax.yaxis)
-    ax.set_xlabel("number of tasks")
-    ax.set_ylabel("relative error, %")
-    name_series(ax)

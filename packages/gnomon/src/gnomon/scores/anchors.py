@@ -118,14 +118,35 @@ def read_anchors(path: Path, table: ScoreTable) -> Anchors:
 
 @cache
 def atari_baselines() -> Mapping[str, tuple[float, float]]:
-    """Return the scores (random, human) of each game, by its bare name."""
+    """Return the scores (random, human) of each game, by its name as :func:`atari_name` has it."""
     text = resources.files("gnomon.scores").joinpath("data/atari_baselines.csv").read_text("utf-8")
     rows = csv.DictReader(text.splitlines())
     return {atari_name(row["game"]): (float(row["random"]), float(row["human"])) for row in rows}
 
 
+#: What environment libraries write around the name of a game.
+_AROUND = re.compile(r"(?i)^atari[-_]|(-?ram)?(deterministic|noframeskip)?(-v\d+)?$")
+#: Other spellings in published tables.
+_SPELLINGS = {
+    "montezumasrevenge": "montezumarevenge",
+    "doubleddunk": "doubledunk",
+    "skiiing": "skiing",
+    "sinvaders": "spaceinvaders",
+    "yarrevenge": "yarsrevenge",
+    "jamesbond007": "jamesbond",
+    "jamesbondagent": "jamesbond",
+    "upanddown": "upndown",
+}
+
+
 def atari_name(task: str) -> str:
-    """Return the bare name of a game, however it is written."""
-    name = task.rsplit("/", 1)[-1]
-    name = re.sub(r"(NoFrameskip|Deterministic)?-v\d+$", "", name)
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    """Return the bare name of a game, however it is written.
+
+    Examples
+    --------
+    >>> [atari_name(name) for name in ("Q*bert", "ALE/UpNDown-v5", "Montezuma's Revenge")]
+    ['qbert', 'upndown', 'montezumarevenge']
+    """
+    name = _AROUND.sub("", task.strip().rsplit("/", 1)[-1])
+    letters = re.sub(r"[^a-z0-9]", "", name.lower())
+    return _SPELLINGS.get(letters, letters)

@@ -18,8 +18,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import SupportsFloat, SupportsIndex
 
-#: As many characters of a message are shown: a name in it may fill a file.
-_LONGEST = 300
 #: Where the modules of Gnomon are.
 _PACKAGE = os.path.dirname(__file__) + os.sep
 

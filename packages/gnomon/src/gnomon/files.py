@@ -83,19 +83,19 @@ def read_toml(
 _LONG_KEY = re.compile(r"""^[ \t[]*[\w"'-]+(?:[ \t]*\.[ \t]*[\w"'-]+){100}""", re.MULTILINE)
 
 
-def parse_toml(text: str, *, error: type[GnomonError] = GnomonError) -> dict[str, Any]:
+def parse_toml(text: str) -> dict[str, Any]:
     """Return the fields of a TOML text."""
     try:
         if found := _LONG_KEY.search(text):
             line = text.count("\n", 0, found.start()) + 1
-            raise error(
+            raise GnomonError(
                 f"not a TOML file: expected keys of at most 100 parts, found more in line {line}"
             )
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as failure:
-        raise error(f"not a TOML file: {failure}") from None
+        raise GnomonError(f"not a TOML file: {failure}") from None
     except RecursionError:
-        raise error("not a TOML file: values are nested too deeply") from None
+        raise GnomonError("not a TOML file: values are nested too deeply") from None
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -136,14 +136,14 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
         raise
 
 
-def try_folder(folder: Path, n_bytes: int = 100_000) -> None:
+def try_folder(folder: Path) -> None:
     """Check that a folder, which may be new, can be written to and has room; change nothing."""
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         with _named(folder):
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
-                file.write(bytes(n_bytes))
+                file.write(bytes(100_000))
                 file.flush()
     finally:
         for each in new:

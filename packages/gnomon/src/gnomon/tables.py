@@ -187,15 +187,10 @@ def latex_table(records: Sequence[Record], columns: Sequence[str]) -> str:
     ]
     rows = [
         " & ".join(_interval(r) if n == "interval" else _latex_cell(r[n], n) for n in names)
-        + r" \\"
         for r in records
     ]
     letters = "".join("l" if n == "interval" or _is_text(records, n) else "r" for n in names)
-    head = " & ".join(_escaped(name) for name in names) + r" \\"
-    begin = rf"\begin{{tabular}}{{{letters}}}"
-    return "\n".join(
-        [begin, r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
-    )
+    return _booktabs(letters, names, rows)
 
 
 def _is_text(records: Sequence[Record], name: str) -> bool:
@@ -218,16 +213,13 @@ def latex_rows(
         " & ".join([_escaped(str(head)), *map(shown, row, marks)])
         for head, row, marks in zip(heads, cells, bold, strict=True)
     ]
-    lines = [
-        rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}",
-        r"\toprule",
-        " & ".join(map(_escaped, columns)) + r" \\",
-        r"\midrule",
-        *(row + r" \\" for row in rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines)
+    return _booktabs("l" + "r" * (len(columns) - 1), columns, rows)
+
+
+def _booktabs(letters: str, columns: Sequence[str], rows: Sequence[str]) -> str:
+    head = " & ".join(map(_escaped, columns))
+    lines = [rf"\begin{{tabular}}{{{letters}}}", r"\toprule", rf"{head} \\", r"\midrule"]
+    return "\n".join([*lines, *(rf"{row} \\" for row in rows), r"\bottomrule", r"\end{tabular}"])
 
 
 def value_in_brackets(

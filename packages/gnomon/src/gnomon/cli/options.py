@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from gnomon.cli.sources import places_of, single_place
+from gnomon.cli.sources import places_of
 from gnomon.errors import check_resamples
 
 if TYPE_CHECKING:
@@ -181,8 +181,8 @@ def summaries_of(source: Sequence[str], scores: ScoreOptions) -> SummaryTable | 
     """Return a file of means and standard deviations; None if the source is none."""
     from gnomon.scores.readers.summaries import holds_summaries, read_summaries
 
-    place = single_place(source)
-    if place is None or not holds_summaries(place):
+    place = places_of(source)
+    if not isinstance(place, Path) or not holds_summaries(place):
         return None
     return read_summaries(place, where=pairs_of(scores.where, "--where", "COLUMN=VALUE"))
 

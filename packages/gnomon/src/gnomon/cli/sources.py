@@ -74,12 +74,6 @@ def places_of(words: Sequence[str]) -> Places:
     return found
 
 
-def single_place(words: Sequence[str]) -> Path | None:
-    """Return the place of a single source without a name; None if there are several, or names."""
-    places = places_of(words)
-    return places if isinstance(places, Path) else None
-
-
 def _named(word: str) -> tuple[str, Path] | None:
     """Return name and place of a word NAME=PATH, unless there is a file of that whole name."""
     name, equals, path = word.partition("=")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -181,7 +182,7 @@ def own_scales(table: ScoreTable) -> str | None:
     They do if the median of a task's absolute scores is more than :data:`FAR` times as large as
     that of another one; tasks whose median is 0 are passed over. The last step of each run counts.
     """
-    found = _unlike(table, FAR)
+    found = _unlike(table)
     if found is None:
         return None
     (low_task, low), (high_task, high) = found
@@ -200,7 +201,7 @@ def refuse_unlike_scales(
     A mean over such tasks is that of the largest scale, and an optimality gap, whose target is 1,
     that of the smallest. Normalised scores, and those in a unit, are on one scale.
     """
-    found = _unlike(table, FAR, tasks) if metrics else None
+    found = _unlike(table, tasks) if metrics else None
     # Shares, and multiples of a reference, are on one scale however small some are.
     if found is None or found[1][1] <= MOST_MULTIPLE:
         return
@@ -253,12 +254,12 @@ def _warn_of_target(table: ScoreTable) -> None:
 
 
 def _unlike(
-    table: ScoreTable, ratio: float, tasks: Sequence[str] | None = None
+    table: ScoreTable, tasks: Sequence[str] | None = None
 ) -> tuple[tuple[str, float], tuple[str, float]] | None:
     """Return the tasks with the least and greatest median of absolute raw scores above 0.
 
-    None where the medians differ by at most a ratio. Scores that are normalised, or in a unit, are
-    on one scale.
+    None if none is more than :data:`FAR` times as large as another. Scores that are normalised, or
+    in a unit, are on one scale.
     """
     if table.normalization is not None or table.unit is not None:
         return None
@@ -273,7 +274,7 @@ def _unlike(
         return None
     by_size = sorted(medians, key=lambda task: (medians[task], task))
     low, high = by_size[0], by_size[-1]
-    if medians[high] <= ratio * medians[low]:
+    if medians[high] <= FAR * medians[low]:
         return None
     return (low, medians[low]), (high, medians[high])
 
@@ -322,7 +323,7 @@ def html_contents(table: ScoreTable) -> str:
     from gnomon.tables import html_table  # reading a file needs none
 
     title, *notes = contents(table).splitlines()
-    rows = list(table.rows.records(0, 10))
+    rows = list(islice(table.rows.records(), 10))
     if len(table) > len(rows):
         notes.insert(0, f"The first {len(rows)} of {len(table):,} rows.")
     return html_table(rows, table.rows.names, title=title, notes=notes)

@@ -176,11 +176,10 @@ class Rows:
         """Return a column as Python values."""
         return list(self._columns[name].tolist())
 
-    def records(self, begin: int = 0, end: int | None = None) -> Iterator[dict[str, Any]]:
+    def records(self) -> Iterator[dict[str, Any]]:
         """Yield rows as mappings; a number that is not finite is None."""
-        end = self._n if end is None else min(end, self._n)
-        for start in range(begin, end, _PIECE):
-            part = slice(start, min(start + _PIECE, end))
+        for start in range(0, self._n, _PIECE):
+            part = slice(start, start + _PIECE)
             columns = [_plain(taken(column, part)) for column in self._columns.values()]
             for values in zip(*columns, strict=True):
                 yield dict(zip(self._columns, values, strict=True))
@@ -315,15 +314,13 @@ def _check_different(names: Iterable[Any]) -> None:
 
 
 def rows_of_frame(frame: Any) -> Rows:
-    """Return the rows of a data frame, a mapping of columns or of arrays, or a list of records."""
+    """Return the rows of a data frame, or of a mapping of columns or of arrays."""
     if isinstance(frame, Rows):
         return frame
     if isinstance(frame, Mapping) and all(map(np.iterable, frame.values())):
         if frame and all(map(_is_array, frame.values())):
             return rows_of_arrays(frame)
         return rows_of_columns(frame)
-    if isinstance(frame, list | tuple) and frame and all(isinstance(x, Mapping) for x in frame):
-        return rows_of_records(frame)
     if hasattr(frame, "collect"):  # a lazy frame of Polars
         frame = frame.collect()
     if hasattr(frame, "iloc"):

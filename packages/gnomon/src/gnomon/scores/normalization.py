@@ -14,7 +14,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed, note
 from gnomon.scores.anchors import SUITES, Anchors, anchors_of_suite, read_anchors
-from gnomon.scores.columns import FloatArray, Rows
+from gnomon.scores.columns import Rows
 from gnomon.scores.table import ScoreTable
 
 #: What :func:`normalize` knows by name.
@@ -90,8 +90,8 @@ def normalize(
     kind, _, algorithm = by.partition(":")
     if kind == "reference" and algorithm:
         last = table.last_step()
-        means = {task: _mean(last.runs(algorithm, task)) for task in table.tasks}
-        ends = {task: (0.0, mean) for task, mean in means.items()}
+        scores = {task: last.runs(algorithm, task) for task in table.tasks}
+        ends = {task: (0.0, float(x.mean()) if x.size else np.nan) for task, x in scores.items()}
         return _linear(table, ends, f"reference {algorithm}")
     if by == "min-max":
         return _linear(table, _extremes(table), by)
@@ -150,10 +150,6 @@ def _warn_of_scaled(table: ScoreTable, anchors: Anchors, name: str) -> None:
             f"{name}: the scores seem to be normalised already (up to {most:.3g} on {task}, where "
             f"{anchors[task][1]:g} becomes 1)"
         )
-
-
-def _mean(scores: FloatArray) -> float:
-    return float(scores.mean()) if scores.size else float("nan")
 
 
 def _linear(table: ScoreTable, anchors: Mapping[str, tuple[float, float]], name: str) -> ScoreTable:

@@ -145,9 +145,7 @@ def tidy_rows(
     """Return the rows of `raw` that `where` selects, with checked columns in a fixed order."""
     if not {"algorithm", "task", "score"} <= set(raw.names):
         raise missing_columns(raw, origin)
-    if where:
-        keep = matching_rows(raw, where, origin)
-        raw, origin = raw.take(keep), origin.of_rows(np.flatnonzero(keep))
+    raw, origin = selected(raw, where, origin)
     columns: dict[str, Column] = {
         "algorithm": _names(raw["algorithm"], "algorithm", origin),
         "task": _names(raw["task"], "task", origin),
@@ -264,7 +262,7 @@ def usual_columns(
 
 def _has_numbers(column: Column) -> bool:
     """Return whether some text of a column begins as a number does."""
-    return any(_BEGINS_AS_NUMBER.match(text) for text in as_texts(column).names)
+    return any(map(_BEGINS_AS_NUMBER.match, as_texts(column).names))
 
 
 def are_numbers(column: Column) -> bool:
@@ -298,6 +296,14 @@ def matching_rows(raw: Rows, where: Mapping[str, Any], origin: Origin) -> Flags:
                 f"no row has {name} = {value!s}; found {listed(sorted(texts.names))}"
             )
     return keep
+
+
+def selected(raw: Rows, where: Mapping[str, Any], origin: Origin) -> tuple[Rows, Origin]:
+    """Return the rows that :func:`matching_rows` names, and their origin."""
+    if not where:
+        return raw, origin
+    kept = np.flatnonzero(matching_rows(raw, where, origin))
+    return raw.take(kept), origin.of_rows(kept)
 
 
 def _refuse(wrong: Flags, column: str, message: str, origin: Origin) -> None:

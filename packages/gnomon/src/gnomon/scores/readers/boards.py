@@ -26,7 +26,7 @@ from gnomon.scores.readers.samples import (
     told_by,
 )
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import Origin, matching_rows, tidy_rows
+from gnomon.scores.tidy import Origin, selected, tidy_rows
 
 #: Samples, each with the name of its model.
 _Samples = Iterator[tuple[str, Sample]]
@@ -235,9 +235,7 @@ def _read_votes(source: Source, wanted: ReadRequest) -> ScoreTable:
         )
     else:
         raw, origin = source.table()
-    if wanted.where:
-        keep = matching_rows(raw, wanted.where, origin)
-        raw, origin = raw.take(keep), origin.of_rows(np.flatnonzero(keep))
+    raw, origin = selected(raw, wanted.where, origin)
     n = len(raw)
     if not n:
         raise origin.error("expected votes, found none")

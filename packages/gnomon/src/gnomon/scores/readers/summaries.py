@@ -16,7 +16,7 @@ from gnomon.scores.checks import tasks_left_out
 from gnomon.scores.readers.files import ERRORS, N_ITEMS, are_summaries, reported_numbers
 from gnomon.scores.readers.registry import Source
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.scores.tidy import matching_rows, renamed_columns
+from gnomon.scores.tidy import selected
 
 #: The columns of a table of summaries.
 _SUMMARY = ("algorithm", "task", "mean", "std", "runs")
@@ -66,7 +66,6 @@ def read_summaries(
     source: str | os.PathLike[str] | Any,
     *,
     where: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
     keep_apart: str | None = None,
 ) -> SummaryTable:
     r"""Read a table of summaries: columns algorithm, task, mean, std and runs (or n, count).
@@ -77,8 +76,6 @@ def read_summaries(
         A file, or a table as :class:`ScoreTable` takes it.
     where : mapping, optional
         Values that a row must have.
-    columns : mapping, optional
-        What the columns of names are called: ``{"algorithm": "Name", "task": "Game"}``.
     keep_apart : str, optional
         A column whose values make different algorithms, such as the number of frames.
 
@@ -104,7 +101,6 @@ def read_summaries(
     """
     is_path = isinstance(source, str | os.PathLike)
     raw, origin = (Source(Path(source)) if is_path else Source(None, source)).table()
-    raw = renamed_columns(raw, columns or {}, origin)
     of_runs = next((name for name in ("n", "count") if name in raw and "runs" not in raw), None)
     if of_runs is not None:
         raw = raw.with_columns({"runs": raw[of_runs]}).but(of_runs)
@@ -112,8 +108,7 @@ def read_summaries(
     for name in (*_SUMMARY, *([] if keep_apart is None else [keep_apart])):
         if name not in raw.names:
             raise origin.error(f"missing column {name!r}; found {', '.join(raw.names)}")
-    kept = np.flatnonzero(matching_rows(raw, where or {}, origin))
-    raw, origin = raw.take(kept), origin.of_rows(kept)
+    raw, origin = selected(raw, where or {}, origin)
     names = [raw.texts(name).tolist() for name in ("algorithm", "task", keep_apart or "task")]
     least = {"mean": -math.inf, "std": 0.0, "runs": 1.0}
     numbers = zip(

@@ -22,14 +22,7 @@ from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.tables import chosen_score
 from gnomon.scores.readers.wide import melted
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import (
-    MISSING_TEXTS,
-    Origin,
-    matching_rows,
-    short_name,
-    tidy_rows,
-    usual_columns,
-)
+from gnomon.scores.tidy import MISSING_TEXTS, Origin, selected, short_name, tidy_rows, usual_columns
 
 #: What a pattern may name; ``{}`` passes over a part.
 FIELDS = ("algorithm", "task", "run")
@@ -202,8 +195,7 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
         if metric is None and len(metrics) > 1:
             raise origin.error(several(metrics, "metric"))
         metric = where["metric"] = metric or metrics[0]
-    kept = np.flatnonzero(matching_rows(raw, where, origin))
-    raw, origin = raw.take(kept), origin.of_rows(kept)
+    raw, origin = selected(raw, where, origin)
     names = set(raw.names)
     is_history = not (names.isdisjoint(_HISTORY) or _has_a_row_each_run(names))
     is_history = is_history or "metric" in names or "step" in wanted.columns

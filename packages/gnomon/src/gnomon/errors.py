@@ -1,10 +1,9 @@
-"""What can go wrong, in words: one family of errors, and one of warnings.
+"""Exceptions and warnings, and the wording of their messages.
 
 An error states what was expected, what was found, and where. The user can correct every error here
 (a text, a name, a file), so the command line prints its message alone, without a traceback, and
-exits with status 2. What a stranger wrote stands in a message shortened, and escaped where a
-terminal would obey it. A mistake in a program that calls Gnomon is an ordinary ``TypeError`` or
-``ValueError``.
+exits with status 2. Text from files is shortened in messages, and control characters are escaped.
+Mistakes in a program that calls Gnomon raise ``TypeError`` or ``ValueError``.
 """
 
 from __future__ import annotations
@@ -145,7 +144,7 @@ class GnomonWarning(UserWarning):
 
 
 class DegenerateScoresWarning(GnomonWarning):
-    """Scores that do not allow what was asked, such as an interval from a single run.
+    """Scores that do not permit the requested result, such as an interval from a single run.
 
     What could not be estimated is NaN in the result, which a report prints as "not estimable".
     """
@@ -198,7 +197,7 @@ def either(python: str, command: str) -> str:
 
 
 def reading(file: str | None, **arguments: object) -> str:
-    """Return the call, or the command, that reads a file, or a table in memory, so.
+    """Return the call or command that reads a file, or a table in memory, with some arguments.
 
     Examples
     --------
@@ -217,7 +216,7 @@ def several(found: Sequence[str], noun: str = "score") -> str:
 
 
 def note(text: str) -> None:
-    """Warn of something in scores that their reader should know, at the line that called Gnomon."""
+    """Warn about scores; the warning points to the line that called Gnomon."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1

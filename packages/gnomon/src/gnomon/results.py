@@ -29,7 +29,7 @@ class Record(Protocol):
     """A small frozen record that can be written as JSON."""
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
+        """Return the fields as a mapping fit for JSON, None for a number that is not finite."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class FieldRecord:
     """A record that is its fields: base of frozen data classes of numbers, texts and tuples."""
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields: a tuple as a list, None for what is not a finite number.
+        """Return the fields: a tuple as a list, None for a number that is not finite.
 
         Fields made by :func:`if_known` are left out where they are None.
         """
@@ -50,7 +50,7 @@ class FieldRecord:
 
 
 def if_known() -> Any:
-    """Return a field of a record that is None, and left out of its mapping, where it is unknown."""
+    """Return a field whose default is None, and which is then left out of the mapping."""
     return field(default=None, metadata={"if_known": True})
 
 
@@ -77,7 +77,7 @@ class SeriesRecord:
 
 
 def finite_or_none(value: Any) -> Any:
-    """Return a value as JSON can hold it: a tuple as a list, None for what is no finite number."""
+    """Return a value for JSON: a tuple as a list, None for a number that is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return [finite_or_none(item) for item in value] if isinstance(value, tuple) else value
@@ -98,9 +98,9 @@ class Results(Sequence[R_co], Generic[R_co]):
     records : tuple
         The records, in the order in which they are shown.
     settings : mapping
-        How they were made: method, level, seed, version and the like.
+        How they were computed: method, level, seed, version and so on.
     warnings : tuple of str
-        What the data did not allow.
+        Warnings that occurred, such as an interval that the data do not permit.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class Results(Sequence[R_co], Generic[R_co]):
 
     @property
     def title(self) -> str | None:
-        """What stands above the table, if anything."""
+        """The line above the table, if any."""
         return None
 
     @property

@@ -25,7 +25,7 @@ LEAST_P = 1e-4
 def p_value(p: float, equal: str = "") -> str:
     """Return a p-value as sentences and figures print it, with a bound instead of needless digits.
 
-    `equal` stands before what is no bound.
+    `equal` is written before a value that is not a bound.
     """
     if math.isnan(p):
         return "not estimable"
@@ -38,7 +38,7 @@ def p_value(p: float, equal: str = "") -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as a reader wants it: three digits or so, thousands apart, or words.
+    """Return a number with about three digits and separated thousands, or words if it is infinite.
 
     Examples
     --------
@@ -62,9 +62,9 @@ def percent(share: float) -> str:
 def text_table(
     records: Sequence[Record], columns: Sequence[str], *, title: str | None = None, width: int = 200
 ) -> str:
-    """Return records as a table in plain text, numbers to the right; no number is ever cut.
+    """Return records as a table in plain text, with numbers right-aligned and never truncated.
 
-    Of more than 200 records the first 200 are shown, and a line with the number of the others.
+    Of more than 200 records, the first 200 and the number of the others are shown.
 
     Parameters
     ----------
@@ -73,9 +73,9 @@ def text_table(
     columns : sequence of str
         Which of their keys are shown, in this order.
     title : str, optional
-        What stands above.
+        A line above the table.
     width : int
-        Columns of the terminal; longer text is broken, longer numbers are not.
+        Columns of the terminal; longer texts are wrapped, numbers are not.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Checks of a table of scores: what it holds and lacks, and mistakes that can be seen in it.
+"""Checks of a table of scores: a summary of its contents, and likely mistakes.
 
-Such mistakes are swapped axes, copies as runs, scales that differ between tasks, wild scores.
+Examples are swapped axes, copies read as runs, different scales of tasks, and implausible scores.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from gnomon.scores.columns import IntArray, Rows
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
-#: From how many times as many runs as tasks on, axes may have been swapped.
+#: With at least this many times as many runs as tasks, the axes may have been swapped.
 MANY = 50
-#: The ratio of scores on two tasks above which their scales are taken to differ:
-#: rates of success seldom are, points of different games nearly always.
+#: Ratio of the scores on two tasks above which their scales are considered different. Success
+#: rates seldom differ by that much, points of different games nearly always do.
 FAR = 100
 #: Scores up to this multiple of a reference are common, for example human-normalised games.
 MOST_MULTIPLE = 20.0
 #: A score this many times as large as any other of its task is reported, given enough others.
 #: In nine public tables of runs none is 12 times as large.
 WILD, LEAST_OTHERS = 1000.0, 4
-#: Where runs come from that only have the means and deviations of others.
+#: Provenance of runs that stand in for means and deviations.
 STAND_INS = "runs that stand in for summaries"
 #: Summaries that add up scores of different tasks.
 _SUMMED = ("mean", "iqm", "median")
@@ -42,7 +42,7 @@ MOST_NAMES = 8
 def suspicions(table: ScoreTable) -> list[str]:
     """Return what looks like a mistake, one sentence each; nothing for most tables.
 
-    Of items, only the names of algorithms are checked.
+    For items, only the names of algorithms are checked.
     """
     found = _spelt_alike(table.algorithms, "algorithm")
     if table.units == "items":  # numbered, and one epoch of each, as they should be
@@ -68,7 +68,7 @@ def suspicions(table: ScoreTable) -> list[str]:
     found += _spelt_alike(names, "task")
     are_copies = _are_copies(last)
     found += _copied(last, runs_too=not are_copies)
-    # Runs may well end alike, at the highest score that there is, but not go there alike.
+    # Runs may all end at the highest possible score, but their curves still differ.
     if are_copies and ("step" not in table.rows or _are_copies(table)):
         found.append(
             "all runs of an algorithm on a task have the same score, on every task: reruns of one "
@@ -101,7 +101,7 @@ def _copied(table: ScoreTable, *, runs_too: bool) -> list[str]:
         return []
     columns = [table.rows.tolist(name) for name in ("algorithm", "run", "task")]
     every = zip(*columns, table.effective_scores.tolist(), strict=True)
-    rows = [row for row in every if isfinite(row[3])]  # a censored run is equal for another reason
+    rows = [row for row in every if isfinite(row[3])]  # censored runs are all equal
     of_runs = _alike(((algorithm, run), (task, score)) for algorithm, run, task, score in rows)
     runs = {key: tuple(sorted(scores)) for key, scores in of_runs.items()}
     of_algorithms = _alike((key[0], pair) for key, scores in runs.items() for pair in scores)
@@ -115,7 +115,7 @@ def _copied(table: ScoreTable, *, runs_too: bool) -> list[str]:
         alike = _alike((scores, key[1]) for key, scores in runs.items() if key[0] == algorithm)
         groups = [same for same in alike.values() if len(same) > 1]
         are_all = len(groups) > 2 and {len(same) for same in alike.values()} == {len(groups[0])}
-        # Scores of few values may agree by chance; whole groups of them, or many tasks, do not.
+        # With few distinct scores, runs may be equal by chance, unless all come in equal groups.
         rich = [same for x, same in alike.items() if len(same) > 1 and len({s for _, s in x}) > 2]
         if rich or are_all:
             shown = joined([str(run) for run in (rich or groups)[0][:3]])
@@ -151,7 +151,7 @@ def _are_copies(table: ScoreTable) -> bool:
 
 
 def wild_scores(table: ScoreTable) -> list[tuple[str, float]]:
-    """Return a sentence on each score that looks like a slip, and the score.
+    """Return a sentence on each score that looks like a mistake, and the score.
 
     Such a score is :data:`WILD` times as large as any other of its task, by absolute value.
     Nothing is reported of a task with fewer than :data:`LEAST_OTHERS` others, or whose others are
@@ -179,8 +179,8 @@ def wild_scores(table: ScoreTable) -> list[tuple[str, float]]:
 def own_scales(table: ScoreTable) -> str | None:
     """Return a sentence on tasks whose scales seem to differ, None if there are none.
 
-    They do if the median of a task's absolute scores is more than :data:`FAR` times as large as
-    that of another one; tasks whose median is 0 are passed over. The last step of each run counts.
+    They do if the median absolute score of one task is more than :data:`FAR` times that of another.
+    Tasks whose median is 0 are ignored. The last step of each run counts.
     """
     found = _unlike(table)
     if found is None:

@@ -22,9 +22,9 @@ Codes = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 #: A mask, places of rows, or a slice.
 Which = Any
-#: Number of rows that are looked up at a time: an index of 32 bits becomes one of 64.
+#: Number of rows that are looked up at a time, since NumPy converts their index to 64 bits.
 _ROWS = 1 << 16
-#: Number of records that become columns, or columns that become records, at a time.
+#: Number of records that are converted to columns, or back, at a time.
 _PIECE = 10_000
 
 
@@ -58,7 +58,7 @@ class Texts:
 
     @classmethod
     def merged(cls, codes: Codes, names: Sequence[str | None]) -> Texts:
-        """Return a column whose names may repeat, be None or lack a row."""
+        """Return a column from names that may repeat, be None or have no row."""
         known: dict[str | None, int] = {None: -1}
         place = np.array([known.setdefault(x, len(known) - 1) for x in names] + [-1], np.int32)
         if not np.array_equal(place[:-1], np.arange(len(names))):
@@ -78,7 +78,7 @@ class Texts:
         return list(looked_up(np.array([*self.names, None], dtype=object), self.codes))
 
     def take(self, which: Which) -> Texts:
-        """Return some of the rows, with those names alone that they have."""
+        """Return some of the rows, with only the names that occur in them."""
         codes = self.codes[which]
         n = codes.size
         first = np.full(len(self.names) + 1, n, np.int64)
@@ -93,7 +93,7 @@ class Texts:
         return Texts(looked_up(place, codes), tuple(self.names[at] for at in kept))
 
     def mapped(self, names: Sequence[object], value: Any = np.nan) -> npt.NDArray[Any]:
-        """Return the value that stands for the name of each row, `value` where it is missing."""
+        """Return one value for each row, given those of the names; `value` where missing."""
         return looked_up(np.asarray([*names, value]), self.codes)
 
     def isin(self, texts: Iterable[str]) -> Flags:
@@ -157,11 +157,11 @@ class Rows:
         return Rows({name: self._columns[name] for name in names})
 
     def but(self, *names: str) -> Rows:
-        """Return all columns but some."""
+        """Return the rows without some columns."""
         return Rows({name: c for name, c in self._columns.items() if name not in names})
 
     def with_columns(self, columns: Mapping[str, Column]) -> Rows:
-        """Return the rows with further columns, or others in the place of those of their name."""
+        """Return the rows with columns added or replaced."""
         return Rows(self._columns | dict(columns))
 
     def texts(self, name: str) -> Texts:
@@ -186,7 +186,7 @@ class Rows:
 
     @staticmethod
     def joined(parts: Sequence[Rows]) -> Rows:
-        """Return the rows of several, one after the other; what a part lacks is missing."""
+        """Return the rows of all parts; a column that a part lacks is missing there."""
         names = list(dict.fromkeys(name for part in parts for name in part.names))
         return Rows({
             name: _joined([
@@ -198,7 +198,7 @@ class Rows:
 
 
 def parts_of(n: int) -> Iterator[slice]:
-    """Yield slices of rows to work on one after the other, which takes little memory."""
+    """Yield slices of rows, to limit the memory of temporary arrays."""
     for begin in range(0, n, _ROWS):
         yield slice(begin, min(begin + _ROWS, n))
 
@@ -337,9 +337,9 @@ def rows_of_frame(frame: Any) -> Rows:
 
 
 def _rows_of_pandas(frame: Any) -> Rows:
-    """Return the rows of a data frame or series of pandas, with the index where it says anything.
+    """Return the rows of a data frame or series of pandas, with its index.
 
-    An index without a name is left out if it holds numbers, and called "" if it holds texts.
+    An index without a name is called "" if it holds texts, and is left out otherwise.
     """
     frame = frame.to_frame() if frame.ndim == 1 else frame
     if frame.columns.nlevels > 1:

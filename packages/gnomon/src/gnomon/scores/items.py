@@ -19,9 +19,9 @@ from gnomon.scores.tidy import SPECIAL
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemScores:
-    """The rows of a table of items as arrays, which share one order of items.
+    """The rows of a table of items as arrays, in one order of items.
 
-    Memory is that of the rows: 16 bytes each, whatever the number of models.
+    They take 16 bytes per row, whatever the number of models.
     """
 
     models: tuple[str, ...]
@@ -91,7 +91,7 @@ class ItemScores:
 
 
 def check_clusters(rows: Rows, units: str, cluster: str | None) -> None:
-    """Refuse clusters of tasks, and clusters that do not hold their items."""
+    """Refuse clusters of tasks, and items in several clusters or in none."""
     if cluster is not None:
         if units == "tasks":
             raise ScoreDataError("clusters are of items: expected units 'items', found 'tasks'")
@@ -121,7 +121,7 @@ def clusters_of_items(rows: Rows, cluster: str) -> tuple[tuple[str, ...], IntArr
 
 
 def check_inputs(rows: Rows, source: str) -> None:
-    """Refuse items that have different texts under one name."""
+    """Refuse items that have one name and different texts."""
     if "input_hash" not in rows:
         return
     mark = rows.texts("input_hash")

@@ -1,7 +1,6 @@
-"""Steps of learning curves: common ones, and grids, for runs that were measured at their own.
+"""Learning curves at common steps: one score for each run, or one grid for all runs.
 
-A run has scores from its first step to its last and nowhere else: between two of its scores it is
-interpolated, beyond its end it is not there.
+Scores are interpolated between two steps of a run, and never extrapolated.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from gnomon.scores.table import ScoreTable
 
 #: A run ends early if it lacks more than this share of the longest one's steps.
 SHORT = 0.02
-#: And so much of the way from one of its steps to the next.
+#: It must also lack more than this share of the distance between its steps.
 ALMOST = 0.99
-#: A figure cannot show more steps.
+#: Number of steps of the largest automatic grid; a figure cannot show more.
 MOST_STEPS = 100
-#: A larger grid is a mistake.
+#: Number of steps of the largest grid.
 LARGEST_GRID = 10_000
-#: With as many scores in each of its intervals, a grid takes their means.
+#: With at least this number of scores per interval, a grid holds the mean of each interval.
 TO_AVERAGE = 2
 
 
@@ -60,7 +59,7 @@ class CurveRun:
         return bool(self.end < step - max(SHORT * abs(step), ALMOST * spacing))
 
     def at(self, step: float) -> float:
-        """Return the score at a step: its own, else on the line between two; NaN outside."""
+        """Return the score at a step, by linear interpolation; NaN outside the run."""
         before = np.searchsorted(self.steps, step, "right") - 1
         if before < 0 or step > self.steps[-1]:
             return float("nan")
@@ -97,19 +96,19 @@ def _by_task(runs: Iterable[CurveRun]) -> dict[str, list[CurveRun]]:
 def at_common_step(
     table: ScoreTable, step: float | None = None, *, window: int | None = None
 ) -> ScoreTable:
-    """Return one score for each run: at the last step that all runs on its task reach.
+    """Return one score for each run, at the last step that all runs on its task reach.
 
-    A run that has no score at that very step is interpolated between its neighbours.
+    A run without a score at exactly that step is interpolated linearly.
 
     Parameters
     ----------
     table : ScoreTable
         One without steps is returned as it is.
     step : float, optional
-        Another step; a run that does not reach it is a missing run.
+        Use this step instead; the score of a run that does not reach it is missing.
     window : int, optional
-        Take the mean of this number of scores of a run, the last ones up to that step; of a run
-        with fewer, of all.
+        Take the mean of the last `window` scores of a run up to that step; of all, if there are
+        fewer.
 
     Raises
     ------
@@ -252,7 +251,7 @@ def _names(some: Sequence[CurveRun], every: Sequence[CurveRun]) -> list[str]:
 
 
 def _check_step(step: float | None) -> None:
-    """Refuse a step that is no finite number."""
+    """Refuse a step that is not a finite number."""
     if step is not None and not math.isfinite(step):
         raise ScoreDataError(f"expected a step, found {step}")
 
@@ -317,20 +316,20 @@ def on_grid(table: ScoreTable, grid: int | None = None) -> ScoreTable:
     table : ScoreTable
         With a column ``step``.
     grid : int, optional
-        A number of evenly spaced steps. If not given, a grid where runs do not share their steps:
-        all their steps, or as many as a run has where these are more than 100.
+        A number of evenly spaced steps. By default, runs that share their steps are left as they
+        are; for others the grid consists of all their steps or, if these are more than 100, of as
+        many even steps as the median run has, 100 at most.
 
     Returns
     -------
     ScoreTable
-        Scores by linear interpolation between those of the run; their mean in each interval, named
-        by its end, where a run has two and more there. A run has none before its first step and
-        after its last.
+        Scores by linear interpolation, or the mean of each interval, at its end, if runs have two
+        scores or more per interval. A run has no score before its first step or after its last.
 
     Warns
     -----
     DegenerateScoresWarning
-        A grid is used, and which.
+        A grid is used; the message describes it.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The table of scores: one row per algorithm, task and run, and all that is known about them.
+"""The table of scores: one row per algorithm, task and run, with metric, unit and direction.
 
-Statistics, ranking and distillation read this table and know nothing of where it came from.
+It is the only input of statistics, ranking and distillation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNITS = get_args(Units)
 
 
 class About(TypedDict, total=False):
-    """What is known of all scores of a table; see :class:`ScoreTable`."""
+    """Attributes of a whole table; see :class:`ScoreTable`."""
 
     metric: str
     unit: str | None
@@ -48,11 +48,11 @@ class ScoreTable:
 
     A row is one run of one algorithm on one task, at one step if the table has a column ``step``.
     Numbers of runs may differ between tasks and algorithms, and a task may be missing for an
-    algorithm: nothing is padded. An empty score is a missing run and is kept as such. A run that
-    never reached its goal is ``censored`` and counts as infinitely bad.
+    algorithm: nothing is padded. A row without a score is a missing run, which is reported. A run
+    that never reached its goal is ``censored``; its score is infinite, in the bad direction.
 
     Build one from a data frame, a list of records or one array for each algorithm, or read a file
-    with :func:`gnomon.scores.read_scores`. Printed, a table shows what it holds and what it lacks.
+    with :func:`gnomon.scores.read_scores`. A printed table lists its contents and what is missing.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ class ScoreTable:
         return cells.score[cells.of(algorithm, task)].copy()
 
     def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[FloatArray, IntArray]:
-        """Return an algorithm's scores on one task or more, in turn, and how many each has."""
+        """Return an algorithm's scores, concatenated over tasks, and their number on each task."""
         self._check_names([algorithm], tasks)
         places, counts = self._cells.strata(algorithm, tasks)
         return self._cells.score[places], counts
@@ -409,7 +409,7 @@ class ScoreTable:
                 keep &= self.rows[column].isin(names)
         scale = self.normalization
         if scale is not None and (tasks is not None or where):
-            # Of the tasks that had no scale none was asked for.
+            # The tasks that were left out of the scale are not part of the selection.
             scale = replace(scale, left_out=None)
         return replace(self, rows=self.rows.take(keep), normalization=scale)
 
@@ -466,7 +466,7 @@ def _read(frame: Any) -> ScoreTable:
 
 
 class _Cells:
-    """Scores by algorithm and task: those of each pair are found without looking at the others.
+    """Scores sorted by algorithm and task, so that those of each pair are one slice.
 
     Parameters
     ----------

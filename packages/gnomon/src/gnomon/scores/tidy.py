@@ -1,7 +1,7 @@
-"""Tidy rows: from raw columns to checked ones, with errors that name file, line and column.
+"""Tidy rows: raw columns are checked; errors name file, line and column.
 
-Rows come from records, data frames, arrays and files; every reader ends here. Whole columns are
-checked, and texts by their different values, so that a table of ten million rows costs seconds.
+All readers pass their rows through :func:`tidy_rows`. Whole columns are checked at once, and texts
+by their distinct values, so that ten million rows take seconds.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ KEY = ("algorithm", "task", "run", "step")
 #: Columns with a meaning; any other is an attribute.
 SPECIAL = (*REQUIRED, "step", "censored")
 
-#: Larger numbers cannot be summed and squared, and nothing that was measured is as large.
+#: Larger numbers may overflow when squared, and no measurement is that large.
 LARGEST = 1e100
-#: Longer names fit into no table and no figure.
+#: Longer names do not fit into a table or a figure.
 LONGEST_NAME = 1000
 
 #: Texts for a missing score, compared in lower case.
@@ -73,7 +73,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
         "iterations", "training_iteration",
     ),
 }  # fmt: skip
-#: Usual names that mean something else where another column has the same role.
+#: Usual names that are ignored if another column has the same role.
 _GIVES_WAY = (
     "success", "is_success", "frames", "env_frames", "total_frames", "iteration", "iterations",
     "training_iteration", "_step", "dataset", "dataset_name",
@@ -244,7 +244,7 @@ def usual_columns(
         if role == "score":
             empty = [name for name in candidates if as_texts(raw[name]).missing.all()]
             numeric = [x for x in candidates if are_numbers(raw[x]) or are_truths(raw[x])]
-            # One that only begins as numbers do has wrong cells, which reading it will name.
+            # A column of texts that begin like numbers has wrong cells: reading it names them.
             candidates = numeric or empty or [x for x in candidates if _has_numbers(raw[x])]
         candidates = [x for x in candidates if _bare(x) not in _GIVES_WAY] or candidates
         candidates = [name for name in candidates if name == role] or candidates
@@ -351,7 +351,7 @@ def _numbers(raw: Column, name: str, origin: Origin) -> FloatArray:
     if None in numbers:
         unread = [number is None for number in numbers]
         if name == "score":
-            # Of answers right or wrong the one that is neither.
+            # Among right and wrong answers, name the cell that is neither.
             neither = [no and text not in TRUTHS for no, text in zip(unread, plain, strict=True)]
             unread = neither if any(neither) else unread
         wrong = raw.mapped(unread, False)
@@ -423,7 +423,7 @@ def _averaged(rows: Rows) -> Rows:
     number, _ = numbered(rows, [name for name in KEY if name in rows])
     _, first, group = np.unique(number, return_index=True, return_inverse=True)
     mean = group_means(group, rows["score"], first.size)
-    # What differs within a run, such as the number of the episode, is not known of the mean.
+    # Columns that vary within a run, such as the number of the episode, are left out.
     same = [x for x in rows.names if (_coded(rows[x]) == _coded(rows[x])[first][group]).all()]
     order = np.argsort(first)
     kept = rows.only(*(x for x in rows.names if x in same or x in SPECIAL)).take(first[order])

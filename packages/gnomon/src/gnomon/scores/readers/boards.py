@@ -22,8 +22,8 @@ from gnomon.scores.readers.samples import (
     Sample,
     as_score,
     input_columns,
+    reading_log,
     table_of_logs,
-    told_by,
 )
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, selected, tidy_rows
@@ -37,7 +37,7 @@ def _read_board(source: Source, wanted: ReadRequest) -> ScoreTable:
     name, logs = "a board", []
     for path in _files(source):
         file = Source(path)
-        with told_by(path, name):
+        with reading_log(path, name):
             format = _format_of(file.content())
             if format is None:
                 raise ValueError("none of the known formats")
@@ -177,7 +177,7 @@ BOARD = Reader(
 def _read_every_eval(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read the results of one model, a score for each evaluation."""
     content = source.content()
-    with told_by(source.place, "Every Eval Ever"):
+    with reading_log(source.place, "Every Eval Ever"):
         model = str(content["model_info"]["id"])
         rows = [
             {

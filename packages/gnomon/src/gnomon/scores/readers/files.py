@@ -1,7 +1,7 @@
-"""The contents of files of scores: columns of text or Parquet, and JSON, with faults named by line.
+"""The contents of files of scores: columns of CSV or Parquet, JSON; errors name the line.
 
-Separated files are read in pieces: texts become codes, columns of numbers arrays. Where one has a
-fault, a second look names the line.
+Separated files are read in pieces: texts become codes, numbers arrays. After an error, a file is
+read again to find the line.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of
 PARQUET = (".parquet", ".pq")
 #: Endings of files with a JSON object in each line.
 JSON_LINES = (".jsonl", ".ndjson")
-#: A longer first line is that of no table.
+#: Longer lines are not read as headings.
 _LONGEST_HEADER = 1_000_000
-#: As many empty lines may stand before the header.
+#: Largest number of empty lines before the headings.
 _MOST_LINES_BEFORE = 100
 #: Rows that determine which columns are numeric; most fields that are read at a time.
 _GLANCE, _MOST_FIELDS = 100, 1_000
@@ -41,7 +41,7 @@ _NUMBER = re.compile(r"[+-]?(?:(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|
 
 _PLAIN = r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"
 _SPREAD = r"(?:(?:±|\+/-|\\pm)\s*[\d.,]+\s*%?|\([\d.,]+\s*%?\))"
-#: As Markdown has it: bold or slanted, or with a star that points to a note.
+#: Emphasis of Markdown, or the star of a footnote.
 _EMPHASIS = "*_"
 _REPORTED = re.compile(rf"({_PLAIN})\s*%?[{_EMPHASIS}]*\s*({_SPREAD})?\s*%?")
 
@@ -88,9 +88,8 @@ def _parquet_reader(path: Path) -> Callable[[IO[bytes]], Any]:
 def read_csv(path: Path) -> tuple[Rows, Origin]:
     """Return the columns of a separated file, and where its rows come from.
 
-    Rows without any value are passed over, and so are columns without a name, except for a first
-    one of texts: its name is "". A column that holds numbers alone is numeric, unless its name is
-    that of an algorithm, task or run.
+    Empty rows are ignored, and so are columns without a heading, except a first column of texts,
+    whose name is "". A column of numbers is numeric, unless it names algorithms, tasks or runs.
     """
     _refuse_other_files(path)
     records = _Records(path)
@@ -169,7 +168,7 @@ def _whole(column: Column) -> Column:
 def header_names(path: Path) -> list[str]:
     """Return the names of the columns by the first lines of a file alone, for it may be large.
 
-    It is a guess from the look of a file, and complains of nothing.
+    Malformed files raise no error.
     """
     _, header, separator = _beginning(path)
     try:
@@ -205,8 +204,8 @@ def are_summaries(names: Sequence[str]) -> bool:
 def reported_number(text: object) -> float | None:
     """Return the number that a cell reports, NaN for an empty one, None if there is none in it.
 
-    Thousands may be apart by commas; a sign of per cent, a deviation behind ± or in brackets, and
-    asterisks and underscores around a number are passed over.
+    Commas may separate thousands. A per cent sign, a deviation after ± or in brackets, and emphasis
+    by asterisks or underscores are ignored.
     """
     if isinstance(text, bool):
         return None
@@ -260,7 +259,7 @@ def has_deviation(text: object) -> bool:
 def _bare(text: object) -> str:
     """Return a cell as text, without what only changes its look."""
     plain = "" if text is None else str(text).strip().replace("\N{MINUS SIGN}", "-")
-    # A star alone is no empty cell, but points to a note.
+    # A star alone refers to a footnote; it is not an empty cell.
     return plain.strip(_EMPHASIS).strip() or plain
 
 
@@ -358,7 +357,7 @@ class _Records:
 
 
 def _in_words(error: csv.Error) -> str:
-    """Return what the ``csv`` module complains of, in our words where they are known."""
+    """Return the message of an error of the ``csv`` module, reworded."""
     text = str(error)
     if "unexpected end of data" in text:
         return "expected a closing '\"', found none"

@@ -79,7 +79,7 @@ def _log(path: Path) -> Log:
     model, task = about.get("model"), about.get("task")
     if not (isinstance(model, str) and isinstance(task, str)):
         raise ScoreDataError(f"{path}: expected a log of inspect with eval.model and eval.task")
-    _say_what_lacks(path, head, len(samples))
+    _warn_of_missing(path, head, len(samples))
     log = Log.of(
         samples,
         path=path,
@@ -89,8 +89,8 @@ def _log(path: Path) -> Log:
         lower_is_better=frozenset(mapping_at(about, "metadata").get("lower_is_better") or ()),
         reason=str(mapping_at(head, "error").get("message") or ""),
     )
-    told = results.get("scores")
-    for entry in told if isinstance(told, list) else []:
+    scores = results.get("scores")
+    for entry in scores if isinstance(scores, list) else []:
         _compare(log, entry)
     return log
 
@@ -115,13 +115,13 @@ def _compare(log: Log, entry: Mapping[str, Any]) -> None:
     )
 
 
-def _say_what_lacks(path: Path, head: Mapping[str, Any], n: int) -> None:
+def _warn_of_missing(path: Path, head: Mapping[str, Any], n: int) -> None:
     """Warn of a log that was not finished, was declared invalid, or lacks samples."""
     status, about = head.get("status", "started"), mapping_at(head, "eval")
     ids = mapping_at(about, "dataset").get("sample_ids")
     epochs = mapping_at(about, "config").get("epochs") or 1
     planned = len(ids) * epochs if isinstance(ids, list) else n
-    told = mapping_at(head, "results").get("total_samples")
+    stated = mapping_at(head, "results").get("total_samples")
     known = f"{n} of {counted(planned, 'sample')} are there"
     if status != "success":
         reason = mapping_at(head, "error").get("message")
@@ -129,8 +129,8 @@ def _say_what_lacks(path: Path, head: Mapping[str, Any], n: int) -> None:
         note(f"{path.name}: the log's status is {status!r}{because}: {known}")
     elif n != planned:
         note(f"{path.name}: {known}")
-    elif isinstance(told, int) and told != n:
-        note(f"{path.name}: the results count {counted(told, 'sample')}, the log contains {n}")
+    elif isinstance(stated, int) and stated != n:
+        note(f"{path.name}: the results count {counted(stated, 'sample')}, the log contains {n}")
     if head.get("invalidated"):
         note(f"{path.name}: the log is declared invalid")
 

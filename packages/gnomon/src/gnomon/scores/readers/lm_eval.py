@@ -26,8 +26,8 @@ from gnomon.scores.readers.samples import (
     compare_means,
     input_columns,
     read_each,
+    reading_log,
     table_of_logs,
-    told_by,
 )
 from gnomon.scores.table import ScoreTable
 
@@ -188,7 +188,7 @@ def _read_samples(source: Source, wanted: ReadRequest) -> ScoreTable:
         if not results:
             note(f"{folder.name}: no results_{stamp}.json; the folder gives the name of the model")
         of_run = read_each(group, partial(_log, results=results), "lm-evaluation-harness")
-        with told_by(place, "lm-evaluation-harness"):
+        with reading_log(place, "lm-evaluation-harness"):
             _compare(results, {log.subtask: log for log in of_run}, place)
         logs += of_run
     return table_of_logs(logs, wanted, path, "lm-evaluation-harness samples")
@@ -250,8 +250,8 @@ def _compare(results: Mapping[str, Any], logs: Mapping[str, Log], place: Path) -
     for task, log in logs.items():
         for metric, mean in _means(log):
             if _is_mean(results, task, metric):
-                told = mapping_at(stated, task).get(_full(metric))
-                compare_means(place.name, f"{_full(metric)} of {task}", told, [mean])
+                given = mapping_at(stated, task).get(_full(metric))
+                compare_means(place.name, f"{_full(metric)} of {task}", given, [mean])
             else:
                 note(
                     f"{place.name}: {metric} of {task} is not a mean of items there, "
@@ -279,12 +279,12 @@ def _compare_group(group: str, logs: list[Log], values: Mapping[str, Any], place
             continue
         n = [np.count_nonzero(~np.isnan(log.scores(metric))) for log in logs]
         weighted, plain = float(np.average(known, weights=n)), sum(known) / len(known)
-        told, name = values.get(_full(metric)), f"{_full(metric)} of {group}"
-        compare_means(place.name, name, told, [weighted, plain])
-        is_plain = isinstance(told, int | float) and math.isclose(told, plain, rel_tol=1e-9)
+        given, name = values.get(_full(metric)), f"{_full(metric)} of {group}"
+        compare_means(place.name, name, given, [weighted, plain])
+        is_plain = isinstance(given, int | float) and math.isclose(given, plain, rel_tol=1e-9)
         if is_plain and not math.isclose(plain, weighted, rel_tol=1e-6):
             note(
-                f"{place.name}: {metric} of {group} is {told:.6g} there, the unweighted mean of "
+                f"{place.name}: {metric} of {group} is {given:.6g} there, the unweighted mean of "
                 f"its subtasks; the mean of all items is {weighted:.6g}"
             )
 

@@ -44,7 +44,7 @@ ColumnsAre = Literal["algorithms", "tasks", "runs"]
 GROUP = "gnomon.readers"
 
 #: Readers by name, imported when they are first needed. General ones come in the order in which
-#: they are asked.
+#: they are tried.
 BUILT_IN = (
     "gnomon.scores.datasets:READER",
     "gnomon.scores.readers.wide:OPENRLBENCHMARK",
@@ -69,7 +69,7 @@ BUILT_IN = (
 
 _RECORDS = 'records in JSON: [{"algorithm": ..., "task": ..., "run": ..., "score": ...}, ...]'
 
-#: What an option of :func:`read_scores` needs, in the words of a message.
+#: What a format must have for an option of :func:`read_scores`, in the words of a message.
 _NEEDS = {
     "metric": "scores to choose from",
     "where": "columns to select rows by",
@@ -86,7 +86,7 @@ class Source:
     Parameters
     ----------
     path : path or None
-        Where scores lie; None for scores in memory. There may be nothing.
+        The place of the scores, which may not exist; None for scores in memory.
     content : object
         Without a path: a data frame of pandas, Polars or PyArrow, a mapping of columns or of
         arrays, records, or other contents of a JSON file.
@@ -123,7 +123,7 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The name of the file without its endings, for what no column names."""
+        """The name of the file without its ending, the default name of an algorithm or task."""
         return "scores" if self.path is None else self.path.stem
 
     @property
@@ -143,7 +143,7 @@ class Source:
 
     @cached_property
     def json(self) -> Any:
-        """What a JSON file holds, of lines a list with the first alone; None if it is none."""
+        """Content of a JSON file (of JSON lines, a list of the first); None for other files."""
         if self.path is None or not self.path.is_file():
             return None
         try:
@@ -155,7 +155,7 @@ class Source:
 
     @cached_property
     def names(self) -> list[str]:
-        """The headings of a table; none of what is no table."""
+        """The headings of a table; empty if the source is not a table."""
         if self._rows is not None:
             return list(self._rows.names)
         try:
@@ -212,7 +212,8 @@ def _is_json(content: Any) -> bool:
 def flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Return the plain values of a record by their keys, nested ones joined by dots.
 
-    Lists are left out, but that in the place of a score is kept as a text, to be refused.
+    Lists are left out, except in place of a score, where the text of the list is kept so that it
+    is refused.
     """
     found: dict[str, Any] = {}
     for name, value in record.items():
@@ -318,21 +319,21 @@ class Reader:
     description : str
         What it reads, as part of a sentence.
     recognises : callable
-        Whether a :class:`Source` looks like this format: cheaply, and without an error. There may
-        be nothing at its ``path``.
+        Whether a :class:`Source` looks like this format. It must be fast and raise no error; the
+        ``path`` may not exist.
     read : callable
         The scores of a source and a :class:`ReadRequest`; a
         :class:`gnomon.errors.ScoreDataError` describes an error.
     takes : frozenset of str
-        Those of ``metric``, ``where``, ``columns``, ``run_names``, ``columns_are``, ``within_run``
-        and ``window`` that have a meaning for this format.
+        The options that apply to this format, out of ``metric``, ``where``, ``columns``,
+        ``run_names``, ``columns_are``, ``within_run`` and ``window``.
     is_general : bool
-        Whether it recognises little more than the ending of a name: it is asked only where no
-        other reader recognises the file.
+        Whether it recognises a source by little more than its ending. Such readers are tried only
+        if no other one recognises the source.
     units : {"tasks", "items"}
-        What a task of its tables is. One of items is not asked where tasks are wanted.
+        What a task of its tables is. Readers of items are not tried if tasks are requested.
     in_memory : bool
-        Whether it reads tables in memory too, whose ``path`` is None.
+        Whether it also reads data in memory, whose ``path`` is None.
 
     Examples
     --------
@@ -384,7 +385,7 @@ def read_with(reader: Reader, source: Source, wanted: ReadRequest) -> ScoreTable
 
 
 def recognised(source: Source, wanted: ReadRequest, format: str | None = None) -> Reader:
-    """Return the named reader, the one that recognises a source, or the first apt general one."""
+    """Return the named reader, the one that recognises a source, or the first general fit."""
     if format is not None:
         return _named(format)
     if not wanted.columns_are and wanted.units != "items" and is_tidy(source):
@@ -421,7 +422,7 @@ def recognised(source: Source, wanted: ReadRequest, format: str | None = None) -
 
 
 def _recognising(source: Source, readers: Sequence[Reader]) -> list[Reader]:
-    """Return the readers that recognise a source; of large logs, those that need a glance alone."""
+    """Return the readers that recognise a source; large logs are recognised without parsing."""
     if source.path is None:
         return [reader for reader in readers if reader.in_memory and reader.recognises(source)]
     logs = [reader for reader in readers if reader.name in ("inspect", "helm")]

@@ -26,13 +26,13 @@ from gnomon.scores.tidy import SPECIAL, TRUTHS, Origin, tidy_rows
 METRIC = "metrics."
 #: The name of the log of a sample, while logs are put together.
 _LOG = "\0log"
-#: Longer texts about an item are no clusters, and are left out.
+#: Longer texts about an item cannot be clusters, and are left out.
 LONGEST_ATTRIBUTE = 200
 #: Number of characters that are kept of an item's text.
 LONGEST_INPUT = 500
-#: Difference of two means that are the same, relative for large ones.
+#: Tolerance for equal means, relative above 1.
 _SAME = 1e-6
-#: Letters of inspect: correct, incorrect, partially correct, no answer.
+#: Grades of inspect: correct, incorrect, partially correct, no answer.
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 #: Columns that the attributes of an item may not replace.
 _TAKEN = frozenset((
@@ -43,16 +43,16 @@ _TAKEN = frozenset((
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """An item that a model was given: its scores as the log has them, and what is known of it."""
+    """A model's answer to an item: its scores as logged, and other data about it."""
 
     item: str
     #: Numbers, truth values, or words that :func:`as_score` knows, by the name of the score.
     scores: Mapping[str, Any]
     epoch: int = 1
     status: str = "ok"
-    #: Values of columns that all readers name alike.
+    #: Values of columns whose names are the same for all readers.
     columns: Mapping[str, Any] = field(default_factory=dict)
-    #: What else the log knows of the item; short values become columns.
+    #: Other data about the item; short values become columns.
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -65,11 +65,11 @@ class Log:
     subtask: str
     #: Columns ``item``, ``epoch``, ``status``, ``metrics.NAME`` and others.
     rows: Rows
-    #: Scores that are no numbers: what is found in their place.
+    #: What was found in place of a number, by the name of the score.
     unreadable: Mapping[str, str]
-    #: What may differ between two logs of one model on one subtask.
+    #: Settings that may differ between two logs of one model on one subtask.
     settings: Mapping[str, Any] = field(default_factory=dict)
-    #: Scores of which a low one is good.
+    #: Scores of which low values are better.
     lower_is_better: frozenset[str] = frozenset()
     #: The reason why the log has no scores, if given.
     reason: str = ""
@@ -158,10 +158,10 @@ def input_columns(text: str, *, keeps_end: bool = False) -> dict[str, str]:
 
 
 @contextmanager
-def told_by(path: Path, tool: str) -> Iterator[None]:
-    """Name the log in the error about a value of an unexpected type.
+def reading_log(path: Path, tool: str) -> Iterator[None]:
+    """Raise an error that names the log if one of its values has an unexpected type.
 
-    Any value of a log may be anything; they are not checked one by one.
+    This replaces a check of every single value.
     """
     try:
         yield
@@ -175,28 +175,33 @@ def read_each(files: Iterable[Path], read: Callable[[Path], Log], tool: str) -> 
     """Return the log of each file."""
     logs = []
     for file in files:
-        with told_by(file, tool):
+        with reading_log(file, tool):
             logs.append(read(file))
     return logs
 
 
 def compare_means(
-    place: str, what: str, told: object, means: Sequence[float], by: str = "", remedy: str = ""
+    place: str,
+    what: str,
+    given: object,
+    means: Sequence[float],
+    by: str = "",
+    remedy: str = "",
 ) -> None:
-    """Warn if the mean stated in a log equals no mean of its samples."""
-    if not isinstance(told, int | float):
+    """Warn if the mean stated in a log differs from every mean of its samples."""
+    if not isinstance(given, int | float):
         return
-    if not any(math.isclose(told, mean, rel_tol=_SAME, abs_tol=_SAME) for mean in means):
+    if not any(math.isclose(given, mean, rel_tol=_SAME, abs_tol=_SAME) for mean in means):
         note(
-            f"{place}: {what} is {told:.6g} there{by}, and the samples give {means[0]:.6g}{remedy}"
+            f"{place}: {what} is {given:.6g} there{by}, and the samples give {means[0]:.6g}{remedy}"
         )
 
 
 def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: str) -> ScoreTable:
     """Return one table of the items of all logs.
 
-    An item is called by its subtask and its name there. Several logs of one model on one subtask
-    with the same settings are further epochs; with other settings they are other models.
+    Items are named ``SUBTASK/ITEM``. Several logs of one model on one subtask are epochs if their
+    settings are equal, and different models otherwise.
     """
     metric, chosen = _chosen(logs, wanted.metric, source)
     names = _named([log for log, _ in chosen])
@@ -225,7 +230,7 @@ def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: 
 def _chosen(
     logs: Sequence[Log], asked: str | None, source: Path
 ) -> tuple[str, list[tuple[Log, str]]]:
-    """Return the name of the score that is wanted, and each log that has it, under what name."""
+    """Return the name of the requested score, and the logs that have it with its name there."""
     every = list(dict.fromkeys(name for log in logs for name in log.metrics))
     if not every:
         reasons = "; ".join(log.reason for log in logs[:3] if log.reason)
@@ -237,7 +242,7 @@ def _chosen(
     having: list[tuple[Log, str]] = []
     without = []
     for log in logs:
-        # A score may be called in full, without its filter, or by its key alone.
+        # The name may be complete, without its filter, or the key alone.
         names = [x for x in log.metrics if metric in (x, x.partition(",")[0], x.rpartition("/")[2])]
         if len(names) > 1 and metric not in names:
             raise ScoreDataError(f"{log.path}: {several(names, f'score {metric!r}')}")
@@ -264,7 +269,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _named(logs: Sequence[Log]) -> list[tuple[str, int]]:
-    """Return for each log what its model is called, and how many epochs of it came before."""
+    """Return the name of the model of each log, and the number of its epochs in earlier logs."""
     alike: dict[tuple[str, str], list[Log]] = {}
     for log in logs:
         alike.setdefault((log.model, log.subtask), []).append(log)
@@ -304,10 +309,10 @@ def _rows(log: Log, metric: str, name: str, first: int) -> Rows:
 
 
 def _without_copies(rows: Rows, source: Path) -> Rows:
-    """Leave out samples that a log took over from another; refuse copies with other scores.
+    """Leave out samples that another log contains too; refuse copies with different scores.
 
-    A retry takes samples over; a log that was scored again is a copy with other scores. Samples are
-    the same if model and uuid are.
+    A retry copies samples; scoring a log again makes copies with other scores. Samples are the same
+    if model and uuid are equal.
     """
     if "uuid" not in rows:
         return rows.but(_LOG)

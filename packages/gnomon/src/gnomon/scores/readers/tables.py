@@ -98,7 +98,7 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
         raise missing_columns(raw, origin, rows.names)
     roles = [x for x in ("algorithm", "task", "run", "step", "score") if x in rows]
     called = {role: origin.called[role] for role in roles if role in origin.called}
-    _say({x: y for x, y in called.items() if x not in (*raw.names, *named)}, origin)
+    _note_columns({x: y for x, y in called.items() if x not in (*raw.names, *named)}, origin)
     rows = tidy_rows(rows, origin, where, wanted.within_run)
     if not len(rows):
         raise origin.error("expected rows of scores, found none")
@@ -132,7 +132,7 @@ def _with_single(raw: Rows, source: Source) -> Rows:
     return raw.with_columns({absent[0]: Texts.repeated(source.stem, len(raw))})
 
 
-def _say(columns: Mapping[str, str], origin: Origin) -> None:
+def _note_columns(columns: Mapping[str, str], origin: Origin) -> None:
     """Note which columns were recognised by usual names, by what they are read as."""
     if columns:
         shown = joined([repr(name) for name in columns.values()])
@@ -190,7 +190,7 @@ def _read_items(source: Source, wanted: ReadRequest) -> ScoreTable:
         rows = rows.with_columns({"run": np.ones(len(rows), np.int64)})
     plain = {"algorithm": "model", "task": "item", "run": "epoch", "score": "score"}
     known = (*SPECIAL, *plain.values(), "correct", *wanted.columns.values(), wanted.metric)
-    _say({plain[role]: x for role, x in named.items() if x not in known}, origin)
+    _note_columns({plain[role]: x for role, x in named.items() if x not in known}, origin)
     if not len(rows):
         raise origin.error("expected rows of scores, found none")
     about = origin.provenance("items")

@@ -3,8 +3,8 @@
 A table has a row for each run, or one for each run and step. Columns are known by their names; an
 unknown one is asked for. A run that did not finish is a missing run. A chart has three columns a
 line: ``RUN - METRIC``, and the least and greatest value of the samples in each of its points,
-``__MIN`` and ``__MAX``, which are no runs. Only its author knows the parts of a run's name: a
-pattern such as ``{algorithm}-{run}`` describes them.
+``__MIN`` and ``__MAX``, which are ignored. A pattern such as ``{algorithm}-{run}`` describes the
+names of runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gnomon.scores.readers.wide import melted
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import MISSING_TEXTS, Origin, selected, short_name, tidy_rows, usual_columns
 
-#: What a pattern may name; ``{}`` passes over a part.
+#: Fields of a pattern; ``{}`` ignores a part.
 FIELDS = ("algorithm", "task", "run")
 
 _NUMBERED = re.compile(r"(.*?)[\s_\-.:]*(?:seed|run|s)?[\s_\-.:]*\d+$", re.IGNORECASE)
@@ -33,7 +33,7 @@ _NUMBERED = re.compile(r"(.*?)[\s_\-.:]*(?:seed|run|s)?[\s_\-.:]*\d+$", re.IGNOR
 def keys_of_runs(
     names: Sequence[str], pattern: str | None, file: str | None
 ) -> list[dict[str, str]]:
-    """Return algorithm, task and run of each name, as far as they are in it."""
+    """Return the algorithm, task and run that each name contains."""
     if pattern is None:
         _refuse_numbered(names, file)
         return [{"algorithm": name} for name in names]
@@ -57,7 +57,7 @@ def keys_of_runs(
 
 
 def _refuse_numbered(names: Sequence[str], file: str | None) -> None:
-    """Refuse names of which several are one stem with different numbers."""
+    """Refuse names that differ only in a number at their end."""
     stems: dict[str, list[str]] = {}
     for name in names:
         found = _NUMBERED.fullmatch(name)
@@ -74,7 +74,7 @@ def _refuse_numbered(names: Sequence[str], file: str | None) -> None:
 
 
 def kept_after_restarts(run: IntArray, step: FloatArray) -> Flags:
-    """Return which rows a restart did not discard: those before its step, and its own."""
+    """Return the rows that no restart discarded: none follows with the same or an earlier step."""
     order = np.argsort(run, kind="stable")
     kept = np.ones(run.size, bool)
     for own in np.split(order, np.flatnonzero(np.diff(run[order])) + 1):
@@ -162,7 +162,7 @@ WANDB_CHART = Reader(
 _WANDB = ("State", "Runtime", "Sweep", "Created", "Tags", "Notes", "User")
 #: Columns of its histories.
 _HISTORY = ("_step", "_runtime", "_timestamp")
-#: What a run is called, the best first; numbers of runs may repeat, and names too.
+#: Columns that identify a run, best first; a number or a name may not be unique.
 _IDENTITIES = ("Run ID", "run_id", "Name", "tags.mlflow.runName", "Run", "run_name")
 _NAMES = ("Name", "tags.mlflow.runName", "Run", "run_name", "Run ID", "run_id")
 _STATES = ("State", "Status", "status")
@@ -280,7 +280,7 @@ def _finished(raw: Rows, scores: Column) -> Column:
 
 
 def _points(scores: Column) -> IntArray:
-    """Return the rows that hold a score, all if none does: others hold what else was logged."""
+    """Return the rows with a score, or all rows if there are none; other metrics have own rows."""
     if isinstance(scores, Texts):
         empty = [name.strip().lower() in MISSING_TEXTS for name in scores.names]
         there = ~scores.mapped(empty, True).astype(bool)

@@ -173,12 +173,15 @@ def test_ranks_have_their_intervals_beside_the_values():
     assert len(brackets) == sum(len(tier) > 1 for tier in found.tiers) == 1
 
 
-def test_the_critical_difference_diagram_joins_what_is_not_separated():
-    found = critical_difference(TABLE)
+def test_mean_ranks_have_brackets_whose_dots_are_the_members():
+    table = gn.ScoreTable.from_arrays({"a": X[0], "b": X[0] + 0.01, "c": X[0] + 9})
+    found = critical_difference(table)
     (ax,) = found.plot().axes
-    assert len([line for line in ax.lines if line.get_linewidth() == 3]) == len(found.groups)
-    for one in found:
-        assert any(one.name in text and f"{one.mean_rank:.2f}" in text for text in texts(ax))
+    assert rows(ax) == [one.name for one in found]
+    assert dots(ax) == pytest.approx([one.mean_rank for one in found])
+    assert {f"{one.mean_rank:.2f}" for one in found} <= {*texts(ax)}
+    brackets = [line for line in ax.lines if line.get_linewidth() == 1.6]
+    assert len(brackets) == len(found.groups) == 1
 
 
 def test_of_very_many_the_first_are_drawn():

@@ -80,7 +80,7 @@ def test_verbs_agree(table):
         check_alone(table, one)
     diagram = quiet(critical_difference, table)
     if not isinstance(diagram, type):
-        for i, j in combinations(diagram.names, 2):
+        for i, j in combinations([one.name for one in diagram], 2):
             joined = any({i, j} <= {*group} for group in diagram.groups)
             assert joined != ranking.separated[place[i], place[j]]
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, check_word, counted
+from gnomon.errors import ScoreDataError, counted
 from gnomon.ranking.ranks import rank, tier_text, tiers
 from gnomon.ranking.ratings import Field, task_ranks
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray
-from gnomon.tables import p_value
+from gnomon.tables import p_value, percent
 
 
 @dataclass(frozen=True)
@@ -32,10 +31,9 @@ class MeanRank(FieldRecord):
 class CriticalDifference(Results[MeanRank]):
     """Mean ranks over common tasks, best first, with groups of algorithms that are not separated.
 
-    The `settings` hold ``n_tasks``, the number of common tasks; ``friedman_p``, the p-value of
-    Friedman's test that all are alike; and ``critical_difference`` of mean ranks, None unless the
-    test is Nemenyi's. Each pair that is not separated is in one of the `groups`, and no group holds
-    a pair that is.
+    The `settings` hold ``n_tasks``, the number of common tasks, and ``friedman_p``, the p-value of
+    Friedman's test that all are alike. Each pair that is not separated is in one of the `groups`,
+    and no group holds a pair that is.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -43,32 +41,10 @@ class CriticalDifference(Results[MeanRank]):
     drawn_by: ClassVar[str | None] = "gnomon.plot.tiers:critical_difference_figure"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names, best first."""
-        return tuple(one.name for one in self)
-
-    @property
-    def mean_ranks(self) -> FloatArray:
-        """Mean ranks, shape (n,)."""
-        return np.array([one.mean_rank for one in self])
-
-    @property
-    def over(self) -> str:
-        """What the mean is taken over, in words."""
-        return counted(self.settings["n_tasks"], "task")
-
-    @property
-    def compared(self) -> str:
-        """How pairs were tested, in words."""
-        size = self.settings["critical_difference"]
-        if size is None:
-            return "the test and the correction of rank"
-        return f"Nemenyi's critical difference {size:.3g}, which depends on the other entries"
-
-    @property
     def title(self) -> str:
         """Over how many tasks, and the level."""
-        return f"mean ranks over {self.over}, level {100 * self.settings['level']:.4g} %"
+        n_tasks, level = counted(self.settings["n_tasks"], "task"), self.settings["level"]
+        return f"mean ranks over {n_tasks}, level {percent(level)}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -76,7 +52,7 @@ class CriticalDifference(Results[MeanRank]):
         n_pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
         p = p_value(self.settings["friedman_p"], "= ")
         return (
-            f"Pairs are separated by {self.compared} ({n_pairs}).",
+            f"Pairs are separated by the test and the correction of rank ({n_pairs}).",
             f"Friedman's test that all are equal: p {p}.",
         )
 
@@ -92,22 +68,16 @@ class CriticalDifference(Results[MeanRank]):
         ]
 
 
-def critical_difference(
-    scores: Scores, *, test: Literal["pairwise", "nemenyi"] = "pairwise", level: float = 0.95
-) -> CriticalDifference:
-    r"""Compare mean ranks over the tasks that all algorithms share.
+def critical_difference(scores: Scores, *, level: float = 0.95) -> CriticalDifference:
+    """Compare mean ranks over the tasks that all algorithms share.
 
     On each task algorithms are ranked by their wins against the runs of the others. A pair is
-    separated if :func:`rank` separates it: the same test and the same correction. On request, pairs
-    are separated by Nemenyi's critical difference :math:`q \sqrt{k (k + 1) / 6 N}` of mean ranks
-    (Demsar 2006), which depends on the other algorithms in the table. The p-values of Friedman's
-    and Nemenyi's tests are those of their limits for many tasks.
+    separated if :func:`rank` separates it: the same test and the same correction, which do not
+    depend on the mean ranks of other algorithms (Benavoli, Corani and Mangili 2016).
 
     Parameters
     ----------
     scores : ScoreTable
-    test : str
-        ``pairwise`` or ``nemenyi``.
     level : float
         Confidence level.
 
@@ -124,7 +94,7 @@ def critical_difference(
     References
     ----------
     Demsar (2006), Journal of Machine Learning Research 7; Benavoli, Corani and Mangili (2016), the
-    same journal 17, on why pairs should not be separated by mean ranks.
+    same journal 17.
 
     Examples
     --------
@@ -133,14 +103,10 @@ def critical_difference(
     >>> scores = {name: rng.normal(mean, 1, (5, 12)) for name, mean in
     ...           {"a": 0, "b": 0, "c": 3}.items()}
     >>> found = critical_difference(ScoreTable.from_arrays(scores))
-    >>> found.names[0], float(found.mean_ranks[0]), found.groups
+    >>> found[0].name, found[0].mean_rank, found.groups
     ('c', 1.0, (('b', 'a'),))
-    >>> nemenyi = critical_difference(ScoreTable.from_arrays(scores), test="nemenyi")
-    >>> round(nemenyi.settings["critical_difference"], 2)
-    0.96
     """
     scores = table_of(scores)
-    check_word("test", test, ("pairwise", "nemenyi"))
     with recorded() as warned:
         ranking = rank(scores, level=level)
     with noted():
@@ -154,22 +120,13 @@ def critical_difference(
     ranks = task_ranks([field.samples[task] for task in shared])
     order = np.argsort(ranks.mean(axis=0), kind="stable")
     names, mean_ranks = tuple(field.names[i] for i in order), ranks.mean(axis=0)[order]
-    distance = None
-    if test == "nemenyi":
-        distance = _nemenyi(len(ranks), len(names), level)
-        separated = np.abs(mean_ranks[:, None] - mean_ranks) >= distance
-    else:
-        places = [ranking.names.index(name) for name in names]
-        separated = ranking.separated[np.ix_(places, places)]
-    groups = _groups(names, separated)
+    places = [ranking.names.index(name) for name in names]
+    groups = _groups(names, ranking.separated[np.ix_(places, places)])
     records = tuple(
         MeanRank(name, mean_rank, tuple(i for i, group in enumerate(groups, 1) if name in group))
         for name, mean_rank in zip(names, mean_ranks.tolist(), strict=True)
     )
-    settings = made_by(
-        None, test=test, level=level, n_tasks=len(ranks), friedman_p=_friedman(ranks),
-        critical_difference=distance,
-    )  # fmt: skip
+    settings = made_by(None, level=level, n_tasks=len(ranks), friedman_p=_friedman(ranks))
     return CriticalDifference(records, settings, tuple(warned), groups=groups)
 
 
@@ -191,15 +148,6 @@ def _groups(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tup
         covered[np.ix_(members, members)] = True
         groups.append(tuple(names[k] for k in sorted(members)))
     return tuple(groups)
-
-
-def _nemenyi(n_tasks: int, k: int, level: float) -> float:
-    """Return Nemenyi's critical difference of the mean ranks of k algorithms."""
-    from scipy import stats
-
-    # Nemenyi's q is the studentized range over the root of 2.
-    unit = math.sqrt(k * (k + 1) / (6.0 * n_tasks) / 2.0)
-    return float(stats.studentized_range.ppf(level, k, np.inf)) * unit
 
 
 def _friedman(ranks: FloatArray) -> float:

@@ -1,8 +1,9 @@
-"""Distillation: the few tasks of a suite that predict its summary score, with their error.
+"""Distillation: find the few tasks of a suite that predict its summary score, and the error.
 
-:func:`distill` chooses tasks and reports two errors: the plain one, and the nested one, for which
-the choice is repeated without the predicted algorithms. :func:`predict` applies a model to new
-algorithms, and names the better of two. :func:`prepare` returns the matrix that these use.
+:func:`distill` chooses tasks and reports two errors: the plain one, with the tasks given, and the
+nested one, for which the choice is repeated without the predicted algorithms. :func:`predict`
+applies a model to new algorithms, and names the better of two. :func:`prepare` returns the matrix
+that these use.
 :class:`FactorProcedure` and :class:`PaperProcedure` choose tasks and fit a :class:`SubsetModel` to
 them; :func:`nested_error` and :func:`cross_validate` estimate the error of a procedure.
 

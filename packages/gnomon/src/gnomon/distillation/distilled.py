@@ -1,4 +1,4 @@
-"""Distillation of a suite: the chosen tasks, their plain error, and the nested one beside it."""
+"""Distillation of a suite: the chosen tasks with their plain and their nested error."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from gnomon.distillation.models import SubsetModel
-from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
+from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepared_scores
 from gnomon.distillation.procedures import Procedure, procedure_of
 from gnomon.distillation.search import Progress, check_forced
 from gnomon.distillation.validation import FEW, HeldOut, check_folds, cross_validate, nested_error
 from gnomon.errors import ScoreDataError, note
 from gnomon.results import Results, finite_or_none, generator, made_by, recorded
-from gnomon.scores.reading import Scores, table_of
+from gnomon.scores.reading import Scores
 
-#: Fewer families do not show how far one may be off.
+#: With fewer families, the error for another family cannot be estimated.
 _FEW_FAMILIES = 10
-#: A summary that is a smaller share of the largest one makes a relative error meaningless.
+#: Relative errors mean little for a summary that is a smaller share of the largest one.
 _NEARLY = 0.01
 
 
@@ -30,8 +30,8 @@ class Distilled:
     """A subset of tasks with its errors.
 
     `cv_mse`, `r2` and `relative_error` are cross-validated with these tasks given, on the `n_rows`
-    algorithms with scores on all tasks. `nested` has predictions of algorithms that the choice had
-    not seen; `later` those of each year from the years before, `families` of each group without it.
+    algorithms with scores on all tasks. `nested` predicts algorithms by tasks chosen without them,
+    `later` each year from the years before, and `families` each group from the others.
     """
 
     procedure: str
@@ -46,7 +46,7 @@ class Distilled:
 
     @property
     def nested_relative_error(self) -> float:
-        """The relative error for algorithms that the choice had not seen; NaN without one."""
+        """The relative error with tasks chosen without the predicted algorithms; NaN if unknown."""
         return nan if self.nested is None else self.nested.relative_error
 
     def as_record(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Distilled:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distillation(Results[Distilled]):
-    """The subset that a procedure chose, with its errors, and the `data` it was chosen from."""
+    """The subset that a procedure chose, with its errors, and the `data` it was chosen on."""
 
     data: PreparedScores = field(kw_only=True)
 
@@ -92,7 +92,7 @@ class Distillation(Results[Distilled]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the errors mean, whether the order is right, and the models."""
+        """What the errors mean, whether the order is right, and the model."""
         return tuple(_in_words(self[0], self.data))
 
 
@@ -152,7 +152,7 @@ def distill(
     progress: Progress | None = None,
     **preparation: Unpack[PreparationOptions],
 ) -> Distillation:
-    """Find the few tasks that predict a suite's summary score, with a nested error.
+    """Find the few tasks that predict a suite's summary score, and estimate the error.
 
     The plain error takes the tasks as given and holds out algorithms while the weights are fitted;
     as the tasks were chosen on the same algorithms, it is too optimistic. The nested error repeats
@@ -166,14 +166,14 @@ def distill(
     size : int, optional
         Number of tasks, those of `have` included; five if not given, or exactly those of `have`.
     procedure : {"factor", "paper"}
-        How to choose and weigh: ``factor`` minimises the variance left under a factor model,
-        ``paper`` the cross-validated error, as the Atari-5 paper states.
+        How to choose tasks and weights: ``factor`` minimises the variance left under a factor
+        model, ``paper`` the cross-validated error, as the Atari-5 paper states.
     have : sequence of str
         Tasks already run: every subset contains them.
     nested : bool
-        Whether to repeat the choice; without, intervals follow from the plain errors.
+        Whether to repeat the choice; if not, intervals follow from the plain errors.
     folds : int, optional
-        Of both validations; ten if not given, or as many as there are algorithms.
+        Number of folds of both validations; ten if not given, or one per algorithm if fewer.
     rng : numpy.random.Generator or int, optional
         Of the random folds, or its seed; seed 0 if not given.
     progress : function of (done, all), optional
@@ -209,13 +209,11 @@ def distill(
     >>> bool(found[0].nested_relative_error > 0.8 * found[0].relative_error)
     True
     """
-    if not isinstance(scores, PreparedScores):
-        scores = table_of(scores)
     size = (len(have) or 5) if size is None else size
     if size < 1:
         raise ScoreDataError(f"expected a size of 1 or more, found {size}")
     with recorded() as notes:
-        data = prepare(scores, **preparation)
+        data = prepared_scores(scores, preparation)
         folds = folds or min(10, len(data.algorithms))
         chosen = procedure_of(procedure, folds, progress)
         check_folds(len(data.algorithms), folds)

@@ -37,7 +37,7 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.distributions import student_quantile
 
 _FORMAT = "gnomon subset model 5"
-#: What a JSON text that is no model may raise; nested too deeply, a recursion error.
+#: Errors that a JSON text without a model raises; RecursionError if it is nested too deeply.
 _WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -107,8 +107,8 @@ class Forecast:
     ) -> tuple[float, float, float]:
         """Return the ends of the interval of the difference, and the probability of one above 0.
 
-        Lines and shifts are subtracted first, as the model errs alike for two algorithms that are
-        alike in these; heavy tails of the rows, which two algorithms share, are left out.
+        Lines and shifts are subtracted first, because the model makes similar errors for algorithms
+        with similar ones. The heavy tails of the rows are left out.
         """
         from scipy.special import stdtr
 
@@ -125,7 +125,7 @@ class Forecast:
 
 @dataclass(frozen=True, eq=False)
 class Forecaster:
-    """What a model keeps of its training, to predict with an interval and without some scores.
+    """The part of the training that intervals, and predictions without some scores, need.
 
     `moments` are those of the tasks and the summary, `resampled` the same from resampled training
     papers. `run_variance` has the variance between runs of each task, and `runs` their number, if
@@ -171,7 +171,7 @@ class Forecaster:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Forecaster:
-        """Return the forecaster of such a mapping."""
+        """Return the forecaster with the fields of a mapping, as JSON has them."""
 
         def moments(one: Mapping[str, Any]) -> Moments:
             return Moments(**{name: np.array(own, np.float64) for name, own in one.items()})
@@ -205,7 +205,7 @@ class SubsetModel:
         Where the model comes from.
     forecaster : Forecaster, optional
         Distribution of the error: intervals then grow with the distance from the training, and an
-        algorithm that lacks some of the scores is predicted from the others.
+        algorithm with missing scores is predicted from the others.
     scale : float
         Factor of the forecaster's intervals, the Birge ratio of the nested validation.
     references : mapping from task to (random, human), optional
@@ -213,7 +213,7 @@ class SubsetModel:
     normalized : str
         How the scores were normalised, if they were.
     version : str
-        Of the program that fitted it.
+        Version of Gnomon that fitted it.
 
     Examples
     --------
@@ -402,7 +402,7 @@ class SubsetModel:
         """Return the model as a JSON object that :meth:`from_json` reads."""
 
         def plain(value: Any) -> Any:
-            """Return what JSON can hold of an array, of moments and of a forecaster."""
+            """Return an array as a list, and moments or a forecaster as a mapping."""
             return value.tolist() if isinstance(value, np.ndarray) else _fields(value)
 
         record = {"format": _FORMAT, **_fields(self)}

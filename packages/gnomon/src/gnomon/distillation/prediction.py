@@ -1,4 +1,4 @@
-"""Prediction of summaries from a few tasks: of algorithms, and of the better of two."""
+"""Prediction of the summary scores of algorithms, or of the better of two, from a few tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gnomon.results import FieldRecord, Results, Row, recorded
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable
 
-#: With a lower probability either way, the comparison is undecided.
+#: If neither probability reaches this, the comparison is undecided.
 _DECIDED = 0.9
 
 
@@ -38,7 +38,7 @@ class PairPrediction(FieldRecord):
 
     `probability` is that of `a` having the greater summary; the difference is a minus b, of the
     transformed summaries, with its interval. `verdict` is the better algorithm, or ``undecided`` if
-    the probability is below 0.9 either way.
+    neither is better with a probability of 0.9.
     """
 
     a: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict, Unpack
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from gnomon.distillation.factor import fit_factor
 from gnomon.distillation.transforms import Transform, summaries_of, summary_of, transform_of
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed, note
 from gnomon.scores.columns import Rows
+from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.intervals import PRIOR_DF
@@ -22,9 +23,10 @@ from gnomon.stats.intervals import PRIOR_DF
 References = Mapping[str, tuple[float, float]]
 
 _YEAR = re.compile(r"\d{4}")
-#: If a larger share of the cells is missing, the summary of the other tasks is not comparable.
+#: If a larger share of the cells is missing, summaries over different tasks are not comparable;
+#: above the second share the error about doubles. The last is the number of completed suites.
 _SPARSE, _VERY_SPARSE, _N_COMPLETIONS = 0.1, 0.5, 120
-#: Fewest scores of a candidate and of an algorithm, and fewest algorithms of a pair of tasks.
+#: Least number of scores of a candidate, and of an algorithm; of algorithms that two tasks share.
 _LEAST_SCORES, _LEAST_OWN, _LEAST_TOGETHER = 8, 3, 3
 
 
@@ -111,7 +113,14 @@ class PreparationOptions(TypedDict, total=False):
 
 
 def prepare(
-    scores: ScoreTable | PreparedScores, **options: Unpack[PreparationOptions]
+    scores: ScoreTable,
+    *,
+    transform: str = "log",
+    summary: str = "median",
+    references: References | None = None,
+    exclude: Sequence[str] = (),
+    group_by: str | None = None,
+    date_by: str | None = None,
 ) -> PreparedScores:
     """Return scores as a linear model uses them: normalised, transformed, with a target.
 
@@ -122,19 +131,19 @@ def prepare(
 
     Parameters
     ----------
-    scores : ScoreTable or PreparedScores
-        Of learning curves, the last common step. Prepared scores are returned as they are.
-    **options
-        Keywords, of a table that is not prepared yet:
-
-        * ``transform``: ``"log"``, the default, is log10(1 + max(0, z)); or ``"identity"``.
-        * ``summary``: what to predict, over the tasks of an algorithm: ``"median"`` (default),
-          ``"mean"``, ``"iqm"`` or ``"mean_log"``.
-        * ``references``: a mapping from task to (random, human); scores become
-          100 (x - random) / (human - random), and other tasks are dropped.
-        * ``exclude``: tasks that are no candidates.
-        * ``group_by``, ``date_by``: columns of the table with the paper or family of an algorithm,
-          and its year or date of publication.
+    scores : ScoreTable
+        Of learning curves, the last common step.
+    transform : {"log", "identity"}
+        ``log`` is log10(1 + max(0, z)).
+    summary : {"median", "mean", "iqm", "mean_log"}
+        What to predict, over the tasks of an algorithm.
+    references : mapping from task to (random, human), optional
+        Scores become 100 (x - random) / (human - random), and other tasks are dropped.
+    exclude : sequence of str
+        Tasks that are no candidates.
+    group_by, date_by : str, optional
+        Columns of the table with the paper or family of an algorithm, and with its year or date of
+        publication.
 
     Returns
     -------
@@ -163,29 +172,12 @@ def prepare(
     array([[0., 1.],
            [2., 3.]])
     """
-    if isinstance(scores, PreparedScores):
-        if options:
-            raise TypeError(f"expected a ScoreTable for {next(iter(options))}; this is prepared")
-        return scores
     if scores.units == "items":
         raise ScoreDataError(
             "expected a suite of tasks, found items of an evaluation; to choose among the tasks of "
             "this table, read it with units='tasks'"
         )
-    return _prepared(at_common_step(scores), **options)
-
-
-def _prepared(
-    table: ScoreTable,
-    *,
-    transform: str = "log",
-    summary: str = "median",
-    references: References | None = None,
-    exclude: Sequence[str] = (),
-    group_by: str | None = None,
-    date_by: str | None = None,
-) -> PreparedScores:
-    scale = transform_of(transform)
+    table, scale = at_common_step(scores), transform_of(transform)
     for task in exclude:
         if task not in table.tasks:
             raise UnknownNameError("task", task, table.tasks)
@@ -245,6 +237,15 @@ def _prepared(
         normalized="references" if references is not None else how,
     )
     return _completed(_without_constant_tasks(prepared))
+
+
+def prepared_scores(scores: Scores | PreparedScores, options: PreparationOptions) -> PreparedScores:
+    """Return scores that are prepared already, which take no options, or prepare them."""
+    if not isinstance(scores, PreparedScores):
+        return prepare(table_of(scores), **options)
+    if options:
+        raise TypeError(f"expected a ScoreTable for {next(iter(options))}; this is prepared")
+    return scores
 
 
 def _usable_rows(table: ScoreTable) -> Rows:

@@ -1,4 +1,4 @@
-"""Procedures: how tasks are chosen, and how a model of them is fitted."""
+"""Procedures that choose tasks and fit a model to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gnomon.distillation.search import Progress, free_tasks, least_variance_subs
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.scores.table import FloatArray
 
-#: Resampled training papers, which show how much the line depends on them.
+#: Number of resamples of the training papers, which show how much the line depends on them.
 _N_RESAMPLED = 25
 
 
@@ -39,13 +39,14 @@ def fit_least_squares(
 
 @dataclass(frozen=True)
 class PaperProcedure:
-    """The Atari-5 paper's: least cross-validated error of least squares without intercept.
+    """Choose tasks by cross-validated least squares without intercept, as the Atari-5 paper does.
 
     Parameters
     ----------
     n_folds : int
+        Number of folds of the cross-validation.
     progress : function of (done, all), optional
-        Called with the number of subsets searched.
+        Called with the number of subsets searched, and of all.
 
     Examples
     --------
@@ -77,11 +78,11 @@ class PaperProcedure:
 
 
 class FactorProcedure:
-    """Least variance that a subset leaves under a covariance shrunk towards one factor.
+    """Choose the tasks that leave the least variance under a covariance shrunk to one factor.
 
-    Tasks and weights are those for the smoothed summary, which depends less on single tasks than a
-    median does; errors are those of the summary itself. No cross-validation is needed, and rows
-    with gaps are used as far as possible.
+    Tasks and weights are chosen for the smoothed summary, which depends less on single tasks than
+    a median does; errors are those of the summary itself. No cross-validation is needed, and
+    algorithms with missing scores take part with the scores that they have.
 
     Examples
     --------
@@ -106,9 +107,9 @@ class FactorProcedure:
     def fit(
         self, data: PreparedScores, tasks: Sequence[str], *, spread: bool = False
     ) -> SubsetModel:
-        """Return the model of a subset, which knows the distribution of its error.
+        """Return the model of a subset, with the distribution of its error.
 
-        With `spread` it is also fitted to resampled training papers, for its intervals.
+        With `spread`, it is also fitted to resampled training papers, which its intervals need.
         """
         columns = data.columns(tasks)
         names, every = factor_moments(data)
@@ -158,7 +159,7 @@ def _columns(data: PreparedScores, names: Sequence[str]) -> FloatArray:
 def _resampled(
     data: PreparedScores, names: Sequence[str], chosen: Sequence[int]
 ) -> tuple[Moments, ...]:
-    """Return the moments of a subset from training papers drawn again."""
+    """Return the moments of a subset from each resample of the training papers."""
     labels, groups = np.unique(data.groups, return_inverse=True)
     draws = np.random.default_rng(0).integers(0, labels.size, (_N_RESAMPLED, labels.size))
     # A paper that is drawn several times counts several times.
@@ -167,11 +168,11 @@ def _resampled(
     return tuple(one.of(chosen) for one in fits)
 
 
-#: How tasks are chosen, and a model of them is fitted.
+#: A procedure has the methods ``choose`` and ``fit``.
 Procedure: TypeAlias = PaperProcedure | FactorProcedure
 
 
 def procedure_of(name: str, n_folds: int = 10, progress: Progress | None = None) -> Procedure:
-    """Return the procedure of a name."""
+    """Return the procedure with a name."""
     check_word("procedure", name, ("factor", "paper"))
     return FactorProcedure() if name == "factor" else PaperProcedure(n_folds, progress)

@@ -26,14 +26,14 @@ from gnomon.scores.table import FloatArray
 
 I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-#: Called with the work done and the whole work.
+#: Called with the number of steps done, and of all steps.
 Progress: TypeAlias = Callable[[int, int], object]
 #: Subsets of tasks, best first.
 Subsets: TypeAlias = tuple[tuple[str, ...], ...]
 
 #: Columns are scaled to length one; a task whose residual is shorter is collinear.
 TOLERANCE = 1e-11
-#: Parts with gaps that are eliminated together; subsets that are cross-validated together.
+#: Number of parts with gaps that are eliminated at once, and of subsets cross-validated at once.
 _PARTS, _TOGETHER = 512, 1000
 
 
@@ -64,7 +64,7 @@ def least_rows(n_tasks: int, n_folds: int) -> int:
 
 
 def check_forced(data: PreparedScores, forced: Sequence[str]) -> None:
-    """Refuse forced tasks that are unknown or named twice."""
+    """Reject forced tasks that are unknown or given twice."""
     data.columns(forced)
     twice = next((task for task in forced if list(forced).count(task) > 1), None)
     if twice is not None:
@@ -121,9 +121,10 @@ def search_subsets(
     size : int
         Number of tasks, forced ones included.
     n_folds : int
+        Number of folds of the cross-validation.
     criterion : {"cv", "in_sample"}
         The cross-validated error, by which the paper chooses, or the in-sample error, by which its
-        code ranks.
+        code ranks all subsets.
     n_best : int
         How many subsets to return.
     forced : sequence of str
@@ -202,11 +203,11 @@ class _Search:
     ) -> None:
         self._present, filled = ~np.isnan(x), np.nan_to_num(x)
         length = np.sqrt((filled**2).sum(axis=0))
-        # Columns of length one have rounding errors alike; the target is last.
+        # Columns of length one have rounding errors of one size; the target is last.
         self._z = np.column_stack([filled / np.where(length > 0, length, 1.0), y])
         self._n_forced, self._n_free, self._n_folds = n_forced, n_free, n_folds
         self._n_best, self._cross_validated = n_best, cross_validated
-        # Where a fit is perfect, bound and error are rounding alone.
+        # Where a fit is perfect, bound and error are rounding errors.
         self._rounding = 1e-12 * float(np.mean(y**2))
         self.errors, self.picks = np.empty(0), np.empty((0, n_free), dtype=np.int64)
 

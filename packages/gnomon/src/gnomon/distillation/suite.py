@@ -8,12 +8,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
+from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepared_scores
 from gnomon.distillation.procedures import FactorProcedure, factor_moments
 from gnomon.distillation.search import free_tasks
 from gnomon.distillation.validation import Outer, nested_error
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.reading import Scores
 
 #: Random sets whose errors are averaged.
 _N_RANDOM = 6
@@ -61,7 +61,7 @@ class _Singles(FactorProcedure):
 
 
 def baselines(
-    scores: ScoreTable | PreparedScores,
+    scores: Scores | PreparedScores,
     *,
     size: int = 5,
     sets: Mapping[str, Sequence[str]] | None = None,
@@ -94,7 +94,7 @@ def baselines(
     True
     """
     with recorded() as notes:
-        data = prepare(scores, **preparation)
+        data = prepared_scores(scores, preparation)
         free_tasks(data, size, ())  # raises an error if there are fewer
         seed = int(generator(rng).integers(0, 2**32))
 

@@ -28,15 +28,15 @@ I64 = npt.NDArray[np.int64]
 Outer = Literal["folds", "groups", "time"]
 #: Fewer algorithms before a year are too few to predict that year from.
 _LEAST_BEFORE = 20
-#: A line through three algorithms has one degree of freedom: Student's t then has no mean.
+#: With three algorithms, a line leaves one degree of freedom: Student's t then has no mean.
 _LEAST_TRAINED = 4
-#: Fewer algorithms choose tasks largely by chance.
+#: With fewer algorithms, the choice of tasks is largely due to chance.
 FEW = 20
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Predictions of algorithms that the model had not seen.
+    """Predictions of algorithms that were held out of the training.
 
     `residuals`, predicted minus true (transformed), `relative` errors, `target`, `folds` (-1 where
     not held out) and, if requested, `forecasts` have one entry for each algorithm; the first two
@@ -153,24 +153,24 @@ def nested_error(
 ) -> HeldOut:
     """Predict every algorithm by a model whose tasks and weights were chosen without it.
 
-    The plain error of a chosen subset does not count what the choice owes to chance. Here the
-    whole procedure is repeated on the remaining rows of every outer fold.
+    The plain error ignores that tasks chosen on the same algorithms fit them partly by chance.
+    Here the whole procedure is repeated on the remaining algorithms of every outer fold.
 
     Parameters
     ----------
     data : PreparedScores
     procedure : Procedure
     size : int
-        Number of tasks. If as many are forced, nothing is chosen.
+        Number of tasks. If as many are forced, no choice is made.
     outer : {"folds", "groups", "time"}
         What is left out at a time: a random fold, or one group (a paper); or each year in turn,
         predicted from the years before alone.
     n_folds : int
-        For ``folds``.
+        Number of random folds.
     forced : sequence of str
         Tasks that every subset contains.
     spread : bool
-        Also return the predictive distributions, so that intervals can be judged.
+        Also return the predictive distributions, from which the coverage of intervals follows.
     rng : numpy.random.Generator
         For the random folds.
     progress : function of (done, all), optional

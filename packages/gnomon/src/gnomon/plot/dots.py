@@ -117,7 +117,7 @@ def draw_dots(
 
 
 def _limits(dots: Sequence[Dot], neutral: float | None) -> tuple[float, float]:
-    """Return limits that show all finite numbers, with air."""
+    """Return limits that show all finite numbers, with a margin."""
     ends = [x for d in dots for x in (d.value, d.low, d.high) if math.isfinite(x)]
     ends += [neutral] if neutral is not None else []
     if not ends:
@@ -280,7 +280,7 @@ def _best_first(found: Results[Any], names: Sequence[str]) -> list[str]:
 def comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of comparisons: a map of P(better) of all pairs, or differences as dots.
 
-    P(better) has a panel below, and what each group of items adds one at the right.
+    P(better) is in a panel below, the contribution of each group of items in one at the right.
     """
     pairs = list(dict.fromkeys((c.a, c.b) for c in found))
     names = {name for pair in pairs for name in pair}
@@ -341,7 +341,7 @@ def _draw_comparisons(
         ax.set_xlim(-0.02, 1.02)
         ax.set_xlabel(f"probability that a run of {a} is better")
         return
-    # The scale of a gap to a target runs the other way.
+    # A smaller gap to a target is better.
     better = {_is_higher_better(found, one.metric) for one in part}
     label = f"{a} minus {b} ({found.settings.get('scale', 'score')})"
     if len(better) == 1:
@@ -350,7 +350,7 @@ def _draw_comparisons(
 
 
 def _row_labels(part: Sequence[Any]) -> list[str]:
-    """Return for each row what distinguishes it from the others: pair, metric, task."""
+    """Return for each row the parts of its name that vary: pair, metric, task."""
     pairs = [f"{in_lines(c.a, 44, 1)} − {in_lines(c.b, 44, 1)}" for c in part]
     metrics = [metric_name(c.metric) for c in part]
     whole = "all tasks" if getattr(part[0], "n_items", None) is None else "all items"
@@ -360,7 +360,7 @@ def _row_labels(part: Sequence[Any]) -> list[str]:
 
 
 def _draw_contributions(rows: Sequence[Any], ax: Axes) -> None:
-    """Draw the part of a difference that each group of items adds, beside its row."""
+    """Draw the contribution of each group of items to the difference, beside its row."""
     bars = []
     for one in rows:
         part = one.contribution if one.contribution is not None else 0.0

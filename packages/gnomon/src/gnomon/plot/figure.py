@@ -1,4 +1,4 @@
-"""A figure: panels in one frame, as SVG, with caption, alternative text and its numbers."""
+"""A figure: panels in one frame with a caption, an alternative text and the numbers."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Figure:
     def html(self) -> str:
         """Return the drawing as an element of an HTML page.
 
-        Ids get the figure's name in front, since all inline drawings share one space of ids; the
+        The figure's name is put before each id, because all drawings on a page share their ids; the
         colours of the style become CSS variables; the page sets the size.
         """
         body = self.svg[self.svg.index("<svg") :]
@@ -142,7 +142,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel of a figure: what draws it into axes, its title, and its height in inches."""
+    """One panel of a figure: the function that draws it, its title, and its height in inches."""
 
     draw: Callable[[Axes], object]
     title: str = ""
@@ -176,7 +176,7 @@ def frame(
     columns : int
         Panels in a row.
     width : float
-        Of the whole figure, in inches.
+        Width of the whole figure, in inches.
     share_x, share_y : bool
         Whether all panels have one scale.
 
@@ -228,7 +228,7 @@ def _draw(panel: Panel, ax: Axes) -> None:
 
 
 def drawn(items: Sequence[T], most: int) -> tuple[Sequence[T], str]:
-    """Return the first items, and, if there are more, a sentence for the caption."""
+    """Return the first items, and a sentence for the caption if there are more."""
     part = items[:most]
     some = f" The first {most} of {len(items)} are drawn."
     return part, some if len(items) > most else ""

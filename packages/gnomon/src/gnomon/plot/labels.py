@@ -1,4 +1,4 @@
-"""Names in figures: legends, long names in lines, names of metrics, of rows and of their values."""
+"""Names in figures: legends, long names on several lines, names of metrics and of rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from gnomon.errors import shortened
 from gnomon.plot.style import INK, MUTED, SIZE, drawing_of
 
-#: A longer name, in letters, is cut where it would take the room of a drawing.
+#: Letters of a name beyond which it is cut, where it would take the room of a drawing.
 LONGEST = 44
-#: Letters of a common beginning that names keep if it is cut off.
+#: Last letters of a common beginning that names keep if the rest is cut off.
 KEPT = 8
 #: Names of metrics for readers.
 METRIC_NAMES: Mapping[str, str] = {
@@ -32,8 +32,8 @@ def metric_name(metric: str) -> str:
 def name_series(ax: Axes, order: Sequence[str] | None = None, *, beside_all: bool = False) -> None:
     """Write the labels of the lines beside the axes; a single line is named by the title.
 
-    `order` has the labels from top to bottom, else they stand as they were drawn. They may stand
-    beside all panels of the drawing, which is as high as the labels need.
+    `order` has the labels from top to bottom; without it, they are in the order in which the lines
+    were drawn. With `beside_all`, they are beside all panels of the drawing.
     """
     handles, names = ax.get_legend_handles_labels()
     if len(names) == 1:
@@ -60,7 +60,7 @@ def better_end(label: str, higher_is_better: bool | None) -> str:
     >>> better_end("return", True), better_end("mean (return)", True), better_end("errors", False)
     ('return (better →)', 'mean (return; better →)', '(← better) errors')
     """
-    # The label of a vertical axis is turned with its arrow: right is up.
+    # The label of a vertical axis is rotated with its arrow, so that right is up.
     if higher_is_better is None or not label:
         return label
     if not higher_is_better:
@@ -69,14 +69,14 @@ def better_end(label: str, higher_is_better: bool | None) -> str:
 
 
 def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6, size: float = SIZE) -> None:
-    """Write the names of rows beside axes, the first on top with that much room above it."""
+    """Write the names of rows beside axes, the first on top with `top` rows of room above it."""
     ax.set_yticks(range(len(names)), names, parse_math=False)
     ax.tick_params(axis="y", labelcolor=INK, labelsize=size)
     ax.set_ylim(max(len(names), 1) - 0.4, -top)
 
 
 def write_in_row(ax: Axes, row: float, text: str = "not estimable") -> None:
-    """Write in the middle of a row what stands there in place of a number."""
+    """Write a text in the middle of a row, in place of a number."""
     ax.text(
         0.5, row, text, transform=ax.get_yaxis_transform(), ha="center", va="center",
         style="italic", color=MUTED, fontsize=SIZE - 1,
@@ -84,7 +84,7 @@ def write_in_row(ax: Axes, row: float, text: str = "not estimable") -> None:
 
 
 def all_in_lines(names: Sequence[str], width: int = 26, most: int = 3) -> list[str]:
-    """Return names as :func:`in_lines` does; those that would look the same lose their beginning.
+    """Return names as :func:`in_lines` does; of names that would look equal, cut the beginning.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def all_in_lines(names: Sequence[str], width: int = 26, most: int = 3) -> list[s
 
 
 def in_lines(name: str, width: int = 26, most: int = 3) -> str:
-    """Return a name on several lines if it is long; one too long even so is cut in the middle.
+    """Return a name on several lines if it is long, cut in the middle if it is longer still.
 
     The end of a name often distinguishes it from another, so it is never cut.
 

@@ -26,6 +26,7 @@ from gnomon.plot.style import (
     dress,
     mark_numbers,
     series_style,
+    short_number,
 )
 from gnomon.tables import percent
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 MOST_MARKED = 25
 #: Panels of a grid of tasks.
 MOST_PANELS = 24
-#: Turns of the golden ratio keep neighbours apart.
+#: Multiples of the golden ratio keep the markers of neighbouring lines apart.
 _GOLDEN = 0.6180339887
 
 
@@ -107,20 +108,20 @@ def draw_lines(
 
 
 def _sparse(index: int, n_points: int) -> dict[str, tuple[int, int]]:
-    """Return few places of markers on a line of many points, where its neighbours have none."""
+    """Return the places of a few markers on a line, away from those of its neighbours."""
     every = max(n_points // 4, 1)
     return {"markevery": (int((index * _GOLDEN + 0.1) % 1.0 * every), every)}
 
 
 def _size(n_lines: int) -> tuple[float, float]:
-    """Return width and height of a panel, with room for the names of its lines beside it."""
+    """Return the width and height of a panel, with room for the names of its lines beside it."""
     return FULL_WIDTH * 0.8, max(HEIGHT * 1.25, 0.21 * n_lines)
 
 
 # Profiles
 
 _EVIDENCE = ("p-value of not being the best", "share of tasks with a larger p-value (better →)")
-#: Kind of profile -> labels of its axes, and how its steps run.
+#: Kind of profile -> labels of its axes, and the style of its steps.
 _PROFILES: Mapping[str, tuple[str, str, Literal["steps-post", "steps-pre"] | None]] = {
     "run_score": ("threshold", "share of runs", None),
     "average_score": ("threshold", "share of tasks with a mean", None),
@@ -185,7 +186,7 @@ def _name_by_height(ax: Axes, heights: Sequence[float], *, beside_all: bool = Fa
 
 
 def _ratio_axis(ax: Axes, tau: FloatArray) -> None:
-    # Beyond nine tenths of the ratios, profiles only show which tasks are never solved.
+    # Beyond the 90 % quantile of the ratios, profiles only show which tasks are never solved.
     most = max(float(np.quantile(tau, 0.9)), 1.5)
     ax.set_xscale("log")
     ax.set_xlim(1.0, min(most, float(tau[-1]) * 1.02))
@@ -199,7 +200,7 @@ def _ratio_axis(ax: Axes, tau: FloatArray) -> None:
 
 
 def _stretch(ax: Axes, tau: FloatArray) -> None:
-    """Space the thresholds evenly, and mark those round values that do not crowd."""
+    """Space the thresholds evenly, and mark round values that do not overlap."""
     top = math.floor(math.log10(max(abs(float(tau[0])), abs(float(tau[-1])))))
     steps = [10.0**k * m for m in (1, 3, 2, 5) for k in range(top, top - 12, -1)]
     marks = [0.0, *(sign * step for step in steps for sign in (1.0, -1.0))]
@@ -214,9 +215,8 @@ def _stretch(ax: Axes, tau: FloatArray) -> None:
         near = [abs(np.interp(value, tau, places) - np.interp(t, tau, places)) for t in ticks]
         if min(near, default=tau.size) > 0.06 * tau.size:
             ticks.append(value)
-    ax.xaxis.set_major_locator(FixedLocator(sorted(ticks)))
+    ax.set_xticks(sorted(ticks), [*map(short_number, sorted(ticks))])
     ax.xaxis.set_minor_locator(NullLocator())
-    mark_numbers(ax.xaxis)
 
 
 # Learning curves
@@ -290,56 +290,41 @@ def _draw_curves(
 
 
 def plan_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of a plan: power against runs or items."""
-    first = found[0]
-    power = float(found.settings.get("power", 0.8))
+    """Return the figure of a plan: power against runs or items, one line per pair or epochs."""
+    first, power = found[0], float(found.settings.get("power", 0.8))
     if hasattr(first, "items"):
         own = [p for p in found if (p.a, p.b, p.metric) == (first.a, first.b, first.metric)]
         points = [(f"{p.runs} epoch{'s' * (p.runs > 1)}", p.items, p.power) for p in own]
+        name, title, unit = "item-plan", "Power by items and epochs", "items"
         pair = f"{in_lines(first.a, 40, 1)} and {in_lines(first.b, 40, 1)}"
         caption = f"{pair}, {metric_name(first.metric)}: power for the present difference"
-        words = ("item-plan", "Power by items and epochs", caption)
-        return _by_number(found, points, "items (log scale)", words, power, ax)
-    points = [(f"{p.a}, {p.b}", p.runs, p.power) for p in found]
-    caption = (
-        f"Power to separate a pair ({first.metric}) if the true difference is the lower limit "
-        "of its one-sided 80 % interval"
-    )
-    words = ("power", "Power by runs", caption)
-    return _by_number(found, points, "runs per task (log scale)", words, power, ax)
-
-
-def _by_number(
-    found: Results[Any],
-    points: Sequence[tuple[str, int, float]],
-    xlabel: str,
-    words: tuple[str, str, str],
-    mark: float,
-    ax: Axes | None,
-) -> Figure | Axes:
-    """Return power against a number of runs or items, one line per name."""
+    else:
+        points = [(f"{p.a}, {p.b}", p.runs, p.power) for p in found]
+        name, title, unit = "power", "Power by runs", "runs per task"
+        caption = (
+            f"Power to separate a pair ({first.metric}) if the true difference is the lower limit "
+            "of its one-sided 80 % interval"
+        )
     lines: dict[str, list[tuple[int, float]]] = {}
     for label, n, share in points:
         lines.setdefault(label, []).append((n, share))
-    by_power = sorted(lines, key=lambda name: sum(y for _, y in lines[name]))
-    hardest, some = drawn(by_power, MOST_STYLES)
+    hardest, some = drawn(sorted(lines, key=lambda x: sum(y for _, y in lines[x])), MOST_STYLES)
     shown = [
-        Line(name, *np.array(sorted(own), dtype=float).T)
-        for name, own in lines.items()
-        if name in hardest
+        Line(label, *np.array(sorted(own), dtype=float).T)
+        for label, own in lines.items()
+        if label in hardest
     ]
 
     def draw(ax: Axes) -> None:
         draw_lines(ax, shown, marked=True)
-        ax.axhline(mark, color=MUTED, linewidth=1.0, linestyle=":")
+        ax.axhline(power, color=MUTED, linewidth=1.0, linestyle=":")
         _count_axis(ax, sorted({n for _, n, _ in points}))
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         ax.set_ylim(-0.02, 1.02)
-        ax.set_xlabel(xlabel)
+        ax.set_xlabel(f"{unit} (log scale)")
         ax.set_ylabel("power")
         name_series(ax)
 
-    name, title, caption = words
     return frame(
         [Panel(draw)],
         ax,

@@ -18,9 +18,9 @@ from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, PAPER, SIZE, dress
 if TYPE_CHECKING:
     from gnomon.results import Results
 
-#: More rows do not fit on a page; more columns leave no room for numbers.
+#: Most rows that fit on a page, most columns with room for numbers, and most tasks.
 MOST_NAMES, MOST_WITH_NUMBERS, MOST_TASKS = 40, 20, 120
-#: Columns with longer names have numbers.
+#: Longer names of columns are upright.
 LONGEST_COLUMN = 11
 #: P(better) from which a cell is darker.
 CHANCES = (0.55, 0.75, 0.9)
@@ -46,9 +46,9 @@ def draw_map(
     levels : ndarray of int, shape (rows, columns)
         0 to 3 from light to dark; -1 leaves a cell empty.
     texts : sequence of sequences of str, optional
-        What stands in each cell.
+        Text of each cell.
     bold : ndarray of bool, shape (rows, columns), optional
-        Whose text is bold.
+        Cells whose text is bold.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def draw_map(
             Rectangle((j - 0.47, i - 0.47), 0.94, 0.94, facecolor=LEVELS[level], linewidth=0)
         )
         if texts is not None and texts[i][j]:
-            # Of the darkest cell the page's own colour is the contrast, on light and on dark.
+            # On the darkest cell the colour of the background contrasts, on light and dark pages.
             ax.text(
                 j, i, texts[i][j], ha="center", va="center", fontsize=SIZE - 1.5,
                 color=PAPER if level == 3 else INK,
@@ -106,7 +106,7 @@ def improvement_figure(found: Results[Any], ax: Axes | None = None) -> Figure | 
     def draw(ax: Axes) -> None:
         texts = [[_two_digits(x) for x in row] for row in p] if n <= MOST_WITH_NUMBERS else None
         draw_map(ax, shown, shown, levels, texts, significant)
-        # At the left end of its room the layout knows how much the names need.
+        # Anchored at the left, so that the layout reserves enough room for the names.
         ax.set_aspect("equal", anchor="W")
         words = ("below .55", ".55 to .75", ".75 to .9", "from .9")
         steps = zip(LEVELS, words, strict=True)
@@ -135,7 +135,7 @@ def improvement_figure(found: Results[Any], ax: Axes | None = None) -> Figure | 
 
 
 def _two_digits(p: float) -> str:
-    """Return a probability in the least room, such as .73."""
+    """Return a probability in few characters, such as .73."""
     if math.isnan(p):
         return ""
     if p in (0.0, 1.0):
@@ -147,7 +147,7 @@ def _two_digits(p: float) -> str:
 
 
 def task_map_figure(found: Results[Any], algorithms: Sequence[str]) -> Figure | Axes:
-    """Return a map of estimates, tasks by algorithms; each task's own range makes the colours."""
+    """Return a map of estimates, tasks by algorithms, coloured by the range of each task."""
     metric = found[0].metric
     own = {(e.task, e.algorithm): e.value for e in found if e.metric == metric}
     tasks, some = drawn(list(dict.fromkeys(task for task, _ in own)), MOST_TASKS)

@@ -1,8 +1,8 @@
-"""Style of figures: few colours, distinct also without colour, and no global settings.
+"""Style of figures: few colours, series that also differ without colour, no global settings.
 
 Every colour has a name that a page turns into a CSS variable, so that the same drawing is readable
-on a light and on a dark background (see :mod:`gnomon.plot.figure`). A file
-by itself keeps the light colours.
+on a light and on a dark background (see :mod:`gnomon.plot.figure`). A separate file has the light
+colours.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from gnomon.tables import number
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Colours of text, of lesser text, of grids and of the paper.
+#: Colours of text, of secondary text, of grids and of the background.
 INK = "#1f2933"
 MUTED = "#5c6773"
 GRID = "#e3e7ec"
 PAPER = "#ffffff"
 
-#: Okabe and Ito's colours without black and yellow, which vanish on one of the two papers.
+#: Okabe and Ito's colours without black and yellow, which vanish on one of the two backgrounds.
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 #: Four steps of one hue, from "no evidence" to "strong evidence".
 LEVELS = ("#eff2f6", "#c3d9ec", "#6ea6d3", "#155a92")
 
 _DARK_SERIES = ("#58abe0", "#ff8b4d", "#2fc598", "#e69cc4", "#f2b632", "#9ad6f7")
 _DARK_LEVELS = ("#222a35", "#1f4564", "#2a6a98", "#9ccbf0")
-#: Colour on light paper -> name of its CSS variable and colour on dark paper.
+#: Colour on a light background -> name of its CSS variable, and colour on a dark background.
 THEME: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         INK: ("ink", "#e6e9ee"),
@@ -91,13 +91,13 @@ def series_style(index: int) -> SeriesStyle:
     >>> series_style(0).marker, series_style(1).marker
     ('o', 's')
     """
-    # Each round of colours begins one dash and one marker later than the one before.
+    # Each round of colours begins one dash and one marker later than the previous round.
     turn, place = divmod(index, len(SERIES))
     dash = _DASHES[(place + turn) % len(_DASHES)]
     return SeriesStyle(SERIES[place], dash, _MARKERS[(place + turn) % len(_MARKERS)])
 
 
-#: A dollar sign in a name is a dollar sign, and no formula.
+#: A dollar sign in a name does not begin a formula.
 _PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
 
 
@@ -105,44 +105,42 @@ _PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
 def default_settings() -> Iterator[None]:
     """Ignore the user's Matplotlib settings in this context."""
     with matplotlib.style.context(["default", _PLAIN]), warnings.catch_warnings():
-        # In an SVG letters stay letters, and the reader's fonts have those that ours lacks.
+        # Text in an SVG remains text, so that the reader's fonts can supply missing glyphs.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
         yield
 
 
 _FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
 
-#: Characters that no XML file may hold; a name in a file of scores may.
+#: Characters that XML does not allow, but names in a file of scores may contain.
 _NO_XML = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def svg_text(drawing: Drawing, name: str) -> str:
     """Return a drawing as the text of an SVG file.
 
-    The text depends on the drawing and the name alone: no date and no random ids. Letters stay
-    letters, so that they can be searched, copied and read aloud.
-
-    ``name`` is the salt of the ids.
+    The text depends only on the drawing and on `name`, the salt of its ids: it has no date and no
+    random ids. Text remains text, so that it can be searched, copied and read aloud.
     """
     out = io.StringIO()
     with default_settings(), mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = re.sub(_NO_XML, "\ufffd", out.getvalue())
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
-    # Sizes were reckoned with DejaVu Sans, which is wider than all of these: nothing will overlap.
+    # The layout was computed with DejaVu Sans, which is wider than all of these: nothing overlaps.
     text = text.replace("font-family: 'DejaVu Sans'; ", "")
     return text.replace("</style>", f"text{{font-family: {_FONTS}}}</style>", 1)
 
 
 class _Shown(Drawing):
-    """A Matplotlib figure that a notebook shows without pyplot, which would keep it."""
+    """A Matplotlib figure that a notebook shows without pyplot, which would keep it in memory."""
 
     def _repr_svg_(self) -> str:
         return svg_text(self, "drawing")
 
 
 def new_drawing(width: float, height: float) -> Drawing:
-    """Return an empty drawing of that size in inches, known to no window and no global state."""
+    """Return an empty drawing of that size in inches, without pyplot's global state."""
     return _Shown(figsize=(width, height), facecolor=PAPER, layout="constrained")
 
 
@@ -155,7 +153,7 @@ def drawing_of(ax: Axes) -> Drawing:
 
 
 def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
-    """Give axes one look: no frame, muted ticks, and a grid if wanted."""
+    """Style axes: no frame, muted ticks, and a grid if requested."""
     ax.set_facecolor("none")
     for side, spine in ax.spines.items():
         spine.set_visible(side == "bottom")
@@ -193,7 +191,7 @@ _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
 class _TickLabels(ScalarFormatter):
-    """The labels of an axis, those of ten thousand or more with a unit."""
+    """The labels of an axis, with a unit if one is ten thousand or more."""
 
     def format_ticks(self, values: Iterable[float]) -> list[str]:
         ticks = [float(x) for x in values]
@@ -208,7 +206,7 @@ def _unit(value: float) -> tuple[float, str]:
 
 
 def short_number(value: float) -> str:
-    """Return :func:`gnomon.tables.number` for a drawing, where millions have no room.
+    """Return :func:`gnomon.tables.number` for a drawing, millions with a unit.
 
     Examples
     --------

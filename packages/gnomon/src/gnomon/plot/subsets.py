@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from gnomon.distillation.distilled import Distillation
 from gnomon.distillation.transforms import Transform
@@ -17,72 +17,65 @@ from gnomon.plot.style import HALF_WIDTH, INK, MUTED, SERIES, SIZE, dress, short
 from gnomon.scores.table import FloatArray
 from gnomon.tables import percent
 
-_LEVEL = 0.9
+#: Level of the intervals, and height of the panel in inches.
+_LEVEL, _SIDE = 0.9, HALF_WIDTH * 0.95
 
 
 def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of predicted against true summaries, by the nested validation."""
-    best, data = found[0], found.data
-    held = best.nested
+    data, model, held = found.data, found.model, found[0].nested
     if held is None:
         raise ScoreDataError("expected a nested validation to draw; there was none")
-    predicted, half = data.target + held.residuals, best.model.half_width(_LEVEL)
+    predicted, half = data.target + held.residuals, model.half_width(_LEVEL)
     ends = [
-        (p - half, p + half) if f is None else f.interval(_LEVEL, best.model.scale)
+        (p - half, p + half) if f is None else f.interval(_LEVEL, model.scale)
         for p, f in zip(predicted, held.forecasts or [None] * len(predicted), strict=True)
     ]
     points = np.array([data.target, predicted, *np.transpose(ends)])
-    values = data.transform.inverse(points).T.tolist()
+    true, _, low, high = points
+    missed = (true < low) | (true > high)
     names = ("true", "predicted", "low", "high")
-    rows = [
-        {"algorithm": a, **dict(zip(names, own, strict=True))}
-        for a, own in zip(data.algorithms, values, strict=True)
-    ]
-    n_outside = int(_outside(points).sum())
+    values = data.transform.inverse(points).T.tolist()
     return frame(
-        [Panel(partial(_draw_predictions, found, points), height=HALF_WIDTH * 0.95)],
+        [Panel(partial(_draw_predictions, points, missed, data.transform), height=_SIDE)],
         ax,
         name="predictions",
         title="Predicted against true",
         caption="Each algorithm is predicted by a model with tasks and weights chosen without it. "
-        f"Vertical lines: {percent(_LEVEL)} prediction intervals; those of {n_outside} of "
+        f"Vertical lines: {percent(_LEVEL)} prediction intervals; those of {missed.sum()} of "
         f"{held.n_predicted} algorithms (diamonds) miss the diagonal, on which predictions are "
         "exact.",
         alt=f"{held.n_predicted} algorithms, predicted against true summary",
-        rows=rows,
+        rows=[
+            {"algorithm": algorithm, **dict(zip(names, own, strict=True))}
+            for algorithm, own in zip(data.algorithms, values, strict=True)
+        ],
     )
 
 
-def _outside(points: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return whose true summary lies outside the interval."""
-    true, _, low, high = points
-    return np.asarray((true < low) | (true > high))
-
-
-def _draw_predictions(found: Distillation, points: FloatArray, ax: Axes) -> None:
-    data = found.data
-    whole = ~np.isnan(points[1])
-    t, p, low, high = points[:, whole]
-    ends = np.array([min(p.min(), t.min()), max(p.max(), t.max())])
+def _draw_predictions(
+    points: FloatArray, missed: npt.NDArray[np.bool_], transform: Transform, ax: Axes
+) -> None:
+    known = ~np.isnan(points[1])
+    ends = np.array([points[:2, known].min(), points[:2, known].max()])
     line = ends + np.array([-0.05, 0.05]) * (np.ptp(ends) or 1.0)
     dress(ax, grid="both")
     ax.plot(line, line, color=MUTED, linewidth=1.0)
-    outside = _outside(points[:, whole])
-    for side, color in ((~outside, SERIES[0]), (outside, SERIES[1])):
-        ax.vlines(t[side], low[side], high[side], color=color, alpha=0.45, linewidth=1.0)
-    words = f"{percent(_LEVEL)} interval"
-    ax.plot(
-        t[~outside], p[~outside], "o", markersize=4, color=SERIES[0], alpha=0.8,
-        label=f"{words} holds the true summary",
-    )  # fmt: skip
-    if outside.any():
-        label = f"{words} misses it"
-        ax.plot(t[outside], p[outside], "D", markersize=4.5, color=SERIES[1], label=label)
+    kinds = (
+        (~missed, "o", SERIES[0], "holds the true summary"),
+        (missed, "D", SERIES[1], "misses it"),
+    )
+    for chosen, marker, color, word in kinds:
+        t, p, low, high = points[:, known & chosen]
+        ax.vlines(t, low, high, color=color, alpha=0.45, linewidth=1.0)
+        if t.size:
+            label = f"{percent(_LEVEL)} interval {word}"
+            ax.plot(t, p, marker, markersize=4, color=color, alpha=0.8, label=label)
     ax.legend(loc="upper left", fontsize=SIZE - 2, frameon=False, labelcolor=INK)
     ax.set_xlim(*line)
     ax.set_ylim(*line)
     ax.set_aspect("equal")
-    _mark_scores(ax, data.transform, line)
+    _mark_scores(ax, transform, line)
     ax.set_xlabel("true summary")
     ax.set_ylabel("predicted without the algorithm")
 
@@ -96,7 +89,6 @@ def _mark_scores(ax: Axes, transform: Transform, ends: FloatArray) -> None:
     marks = [mark for mark in marks if low <= mark <= high and (mark == 0 or mark > 1e-3 * high)]
     if len(marks) < 3:
         marks = [float(m) for m in MaxNLocator(5).tick_values(low, high) if low <= m <= high]
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(FixedLocator(transform.forward(np.array(marks)).tolist()))
-        axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FixedFormatter([*map(short_number, marks)]))
+    places, labels = transform.forward(np.array(marks)).tolist(), [*map(short_number, marks)]
+    ax.set_xticks(places, labels)
+    ax.set_yticks(places, labels)

@@ -23,7 +23,7 @@ from gnomon.plot.style import FULL_WIDTH, INK, MUTED, SIZE, drawing_of
 from gnomon.ranking.ranks import rank_range
 from gnomon.tables import percent
 
-#: Where ranks and brackets stand beside the panel, and how far apart brackets are, in inches.
+#: Distances of ranks and of brackets from the panel, and between brackets, in inches.
 RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2
 
 
@@ -49,7 +49,7 @@ def ranking_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
 
 
 def _value_name(found: Any) -> str:
-    """Return what the values are, with which the title of a ranking begins."""
+    """Return the name of the values, with which the title of a ranking begins."""
     return str(found.title).partition(",")[0]
 
 
@@ -107,11 +107,12 @@ def _draw_rows(
     n = len(dots)
     labels = all_in_lines(names[:n], 40, 2)
     draw_dots(ax, [replace(dot, label=x) for dot, x in zip(dots, labels, strict=True)], top=1.2)
-    side, look = _beside(ax), {"va": "center", "fontsize": SIZE}
-    head = {**look, "color": MUTED, "fontsize": SIZE - 1}
-    ax.text(RANKS, -0.9, column[0], transform=side, **head)
+    side = _beside(ax)
+    head: dict[str, Any] = {"transform": side, "va": "center", "color": MUTED, "fontsize": SIZE - 1}
+    line: dict[str, Any] = {"transform": side, "color": INK, "clip_on": False}
+    ax.text(RANKS, -0.9, column[0], **head)
     for row, text in enumerate(column[1]):
-        ax.text(RANKS, row, text, transform=side, color=INK, **look)
+        ax.text(RANKS, row, text, transform=side, va="center", color=INK, fontsize=SIZE)
     start = BRACKETS if len(names) < 10 else BRACKETS + 0.2
     place, ends = {name: i for i, name in enumerate(names)}, list[int]()
     for group in brackets[1]:
@@ -126,19 +127,18 @@ def _draw_rows(
         # A group that continues below the last row stays open.
         foot = [bottom + 0.25] * 2 if bottom < n else [n - 0.5]
         xs, ys = [x - 0.055, x, x, x - 0.055][: 2 + len(foot)], [top - 0.25, top - 0.25, *foot]
-        line = {"transform": side, "color": INK, "clip_on": False}
         ax.plot(xs, ys, linewidth=1.6, solid_joinstyle="miter", **line)
         if len(rows) <= bottom - top:  # It leaves out a row between its ends.
             members = [row for row in rows if row < n]
             ax.plot([x] * len(members), members, "o", markersize=4, **line)
     if ends:
-        ax.text(start - 0.07, -0.9, brackets[0], transform=side, **head)
+        ax.text(start - 0.07, -0.9, brackets[0], **head)
 
 
 def _beside(ax: Axes) -> Transform:
-    """Return what places things at inches to the right of the panel, and at its rows.
+    """Return the transform from inches right of the panel, and rows, to the drawing.
 
-    Shares of the panel's width would move with it, while the drawing makes room for the words.
+    Shares of the panel's width would change while the layout makes room for the names.
     """
     edge = ScaledTranslation(1.0, 0.0, BboxTransformTo(ax.bbox))
     return blended_transform_factory(drawing_of(ax).dpi_scale_trans + edge, ax.transData)

@@ -35,7 +35,7 @@ TITLES = {
 }
 #: Summaries whose orders are compared.
 METRICS = {"mean": "Mean", "median": "Median", "iqm": "IQM"}
-#: Tasks that are named, to show if one is no task, such as a number of parameters.
+#: Number of tasks that are named: a reader sees a column that is not one (such as parameters).
 MOST_TASKS = 12
 
 
@@ -202,7 +202,6 @@ def _on_estimates(
 
 
 _CENSORED = "not estimable, some runs are censored"
-#: Where the estimates are refused, so are comparisons of means.
 _SEE = "Not reported: see the summary scores"
 
 

@@ -131,7 +131,7 @@ def critical_difference(scores: Scores, *, level: float = 0.95) -> CriticalDiffe
 
 
 def _groups(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
-    """Return groups that together hold each pair that is not separated, and no pair that is."""
+    """Return groups that contain each pair that is not separated, and no separated pair."""
     groups = [group for group in tiers(names, separated) if len(group) > 1]
     place = {name: i for i, name in enumerate(names)}
     covered = separated.copy()

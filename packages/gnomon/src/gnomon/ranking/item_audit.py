@@ -25,15 +25,15 @@ ITEM_TITLES = {
     "discrimination": "Do the items separate the models?",
     "range": "Ceilings and floors",
 }
-#: A mean this near to an end of the scale is at the ceiling or floor.
+#: A mean within this distance of an end of the scale is at the ceiling or floor.
 NEAR_END = 0.05
-#: Fewer models show nothing about the discrimination of an item.
+#: Least number of models that show the discrimination of an item.
 LEAST_MODELS = 3
-#: Random tables with the totals of the real one.
+#: Number of random tables with the totals of the real one.
 N_TABLES = 20
-#: Share of items of random tables that counts as far below chance.
+#: Quantile of the random tables below which an item is far below chance.
 RARE = 0.001
-#: Items that a sentence names.
+#: Number of items that a sentence names.
 MOST_ITEMS = 8
 
 Mask = npt.NDArray[np.bool_]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 
-#: Cycles that are added at once, for each name.
+#: Number of cycles that are added at once, per name.
 CUTS_PER_NAME = 20
 TIME_LIMIT_S = 600
 
@@ -47,7 +47,7 @@ def kemeny_order(margins: npt.ArrayLike) -> tuple[int, ...]:
     >>> kemeny_order([[0, 3, -1], [-3, 0, 2], [1, -2, 0]])
     (0, 1, 2)
     """
-    # They take 0.2 s, which other orders do not need.
+    # Imported here, because loading them takes 0.2 s that other orders do not need.
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
@@ -69,7 +69,7 @@ def kemeny_order(margins: npt.ArrayLike) -> tuple[int, ...]:
         violated = violated[(violated[:, 0] < violated[:, 1]) & (violated[:, 0] < violated[:, 2])]
         if not len(violated):
             return tuple(np.argsort(-before.sum(axis=1), kind="stable").tolist())
-        # At most two arrows of each cycle go that way round.
+        # At most two of the three pairs of a cycle keep their order.
         cycles = np.unique(np.vstack([cycles, violated[: CUTS_PER_NAME * n]]), axis=0)
         after = np.roll(cycles, -1, axis=1)
         sign = np.where(cycles < after, 1.0, -1.0)

@@ -65,7 +65,7 @@ class Ranking(Results[Ranked]):
     p_adjusted : ndarray of float, shape (n, n)
         P-values of the pairs, corrected for all of them.
     n_sampled : ndarray of float, shape (n,)
-        Runs per task of each one (harmonic mean), or tasks, or items: whatever is the sample.
+        Size of the sample of each: runs per task (harmonic mean), tasks, or items.
 
     Examples
     --------
@@ -305,7 +305,7 @@ def rank(
 
 
 def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
-    """Name what cannot be compared, and why."""
+    """Warn of names that cannot be compared, with the reason."""
     ground = ground_of(field.by)
     apart = np.argwhere(np.triu(found.n_shared == 0, 1))
     if len(apart):
@@ -343,7 +343,7 @@ def _assembled(
     sign: float = 1.0,
     **settings: Any,
 ) -> Ranking:
-    """Bring values with their ends and pairs (value, p) into the order of the strength."""
+    """Return the ranking by strength of values with their intervals, and pairs (value, p)."""
     keys = np.round(np.where(np.isnan(strength), -np.inf, strength), 12)
     order = sorted(range(len(names)), key=lambda i: (-keys[i], names[i]))
     probability, p_adjusted = (x[np.ix_(order, order)] for x in pairs)

@@ -389,8 +389,7 @@ def _uneven_runs(
 
 def _of_items(table: ScoreTable) -> str:
     """Return the same of a table of items."""
-    scores = table.item_scores
-    counts = np.array([scores.counts(name) for name in scores.models])
+    scores, counts = table.item_scores, table.run_counts
     size = f"{counted(len(scores.models), 'model')} x {counted(len(scores.items), 'item')}"
     if scores.clusters is not None:
         size += f" ({counted(len(scores.clusters), 'cluster')})"

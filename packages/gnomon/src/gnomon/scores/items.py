@@ -66,11 +66,6 @@ class ItemScores:
         item, epoch = self._item[own].astype(np.int64), self._epoch[own].astype(np.int64)
         return item, epoch, self._score[own].copy()
 
-    def counts(self, model: str) -> IntArray:
-        """Return the number of epochs with a score of a model on each item, shape (items,)."""
-        item, _, score = self.rows(model)
-        return np.bincount(item[~np.isnan(score)], minlength=len(self.items))
-
     def matrix(self, models: Sequence[str] | None = None) -> FloatArray:
         """Return the mean over the epochs of each item, shape (models, items).
 

@@ -217,7 +217,8 @@ def _meaning(keys: Mapping[str, str], values: Sequence[str], origin: Origin) -> 
 def _named_rows(raw: Rows, origin: Origin) -> tuple[str, list[str]]:
     """Return the column that names the rows, and those of scores; note what is left out."""
     name = _column_of_names(raw, origin) if len(raw.names) > 1 and len(raw) else None
-    values = [x for x in raw.names if x != name and _is_scores(x, raw[x])]
+    values = [x for x in raw.names if x != name and not _is_no_task(x)]
+    values = [x for x in values if _has_number(_numbers(raw[x]))]
     if name is None or not values:
         raise missing_columns(raw, origin, filter(None, map(role_of, raw.names)))
     of_tasks = _names_tasks(name)
@@ -286,11 +287,6 @@ def _numbers(column: Column) -> list[float | None]:
 
 def _has_number(found: Sequence[float | None]) -> bool:
     return any(x is not None and x == x for x in found)
-
-
-def _is_scores(name: str, column: Column) -> bool:
-    """Return whether a column holds scores: numbers, of a task."""
-    return not _is_no_task(name) and _has_number(_numbers(column))
 
 
 def _is_no_task(heading: str) -> bool:

@@ -17,7 +17,7 @@ from gymnasium.error import ResetNeeded
 from gnomon.errors import check_word
 from gohr.board import N_BUCKETS, N_CELLS, Board, BoardSpec, board_spec, draw_boards
 from gohr.drawing import board_pixels, board_text
-from gohr.engine.program import BUCKET, SHAPE, STANDS
+from gohr.engine.program import STANDS
 from gohr.outcomes import EMPTY_CELL, RESET, STALEMATE
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
@@ -127,11 +127,11 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         replies[STANDS] = _NOT_DEALT
         occupied = memoryview(self._occupied.data)
         # The functions called in every step, bound once and fetched by one look-up.
-        reads = (replies.tolist, replies[SHAPE : BUCKET + 1].tolist)
         copies = (codes.copy, self._occupied.copy)
-        self._ready = (replies, occupied, advance, *reads, *copies, reveal)
+        self._ready = (replies, occupied, advance, replies.tolist, *copies, reveal)
         refuse: Callable[[], object] = _refuse_step
         self._bound = (replies, occupied, refuse, *self._ready[3:])
+        self._last = (0, 0, 0)
         self._ahead: npt.NDArray[np.uint8] = np.empty((0, N_CELLS), dtype=np.uint8)
 
     def reset(
@@ -145,8 +145,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
             Restart the sequence of boards from this seed.
         options : dict, optional
             ``{"board": ...}`` plays a board of your own, a :class:`~gohr.board.Board` or 36
-            codes; ``{"board_seed": n}`` the board that ``n`` names, whatever was played before.
-            Neither touches the environment's own sequence of boards.
+            codes, and leaves the environment's own sequence of boards as it is.
         """
         super().reset(seed=seed)
         if seed is not None:
@@ -159,21 +158,11 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     def _next_board(self, options: dict[str, Any]) -> npt.NDArray[np.uint8]:
         """Return the board requested by the options, or the next of the sequence."""
-        unknown = sorted(set(options) - {"board", "board_seed"})
+        unknown = sorted(set(options) - {"board"})
         if unknown:
-            raise ValueError(f"options: expected 'board' or 'board_seed', found {unknown[0]!r}")
+            raise ValueError(f"options: expected 'board', found {unknown[0]!r}")
         if options.get("board") is not None:
             return board_codes(options["board"], self.board_spec)
-        if options.get("board_seed") is not None:
-            try:
-                rng = np.random.default_rng(options["board_seed"])
-            except (TypeError, ValueError):
-                found = options["board_seed"]
-                raise ValueError(
-                    f"board_seed: expected a whole number of at least 0, found {found!r}"
-                ) from None
-            (board,) = draw_boards(1, self.board_spec, rng=rng)
-            return cast(npt.NDArray[np.uint8], board)
         if not len(self._ahead):
             self._ahead = draw_boards(_BLOCK, self.board_spec, rng=self.np_random)
         (board,), self._ahead = self._ahead[:1], self._ahead[1:]
@@ -181,9 +170,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``."""
-        replies, occupied, advance, read_replies, read_last, copy_board, copy_mask, reveal = (
-            self._bound
-        )
+        replies, occupied, advance, read_replies, copy_board, copy_mask, reveal = self._bound
         try:
             number = _ACTIONS[action]
         except (KeyError, TypeError):
@@ -194,11 +181,12 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
             replies[0] = number
             advance()
             _, shape, color, bucket, outcome, error, terminated, _, stands = read_replies()
+            self._last = shape, color, bucket
             reward, over, stalemate = -1.0 if error else 0.0, terminated == 1, stands == STALEMATE
         else:
             # While an episode is going on, an attempt on an empty cell changes nothing. Three in
             # four uniform attempts are of this kind and need no call of the engine.
-            shape, color, bucket = read_last()
+            shape, color, bucket = self._last
             outcome, reward, over, stalemate = EMPTY_CELL, -1.0, False, False
         info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stalemate}
         if reveal:

@@ -65,11 +65,6 @@ class Equivalence:
         Largest number of pieces for which all plays on all boards were searched.
     n_boards : int
         Number of boards looked at, those drawn at random included.
-
-    Examples
-    --------
-    >>> bool(equivalent("(*,*,*,*,[0,1,2,3])", "(*,*,*,*,*)"))
-    True
     """
 
     equivalent: bool

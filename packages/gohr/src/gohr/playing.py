@@ -86,14 +86,6 @@ class Observation:
         1 for the attempts on occupied cells; action ``4 * cell + bucket``.
     permitted : numpy.ndarray of int8, shape (144,), optional
         1 for the attempts that the rule would accept: shown to policies that declare ``reveal``.
-
-    Examples
-    --------
-    >>> board = np.zeros(36, np.uint8)
-    >>> board[7] = 5
-    >>> mask = np.repeat(board > 0, 4).astype(np.int8)
-    >>> np.flatnonzero(Observation(board, 0, 0, 0, mask).action_mask)
-    array([28, 29, 30, 31])
     """
 
     board: npt.NDArray[np.uint8]
@@ -120,12 +112,6 @@ class Transition:
     ``reward`` is 0 for an accepted attempt (and for any on a board already cleared), else -1;
     ``outcome`` the game's code for it (:mod:`gohr.outcomes`). After ``terminated`` or
     ``truncated`` the next observation that the policy acts on is a new board's.
-
-    Examples
-    --------
-    >>> seen = Observation(np.zeros(36, np.uint8), 0, 0, 0, np.zeros(144, np.int8))
-    >>> Transition(seen, 28, 0.0, 0, seen, True, False).terminated
-    True
     """
 
     observation: Observation

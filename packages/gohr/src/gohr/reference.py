@@ -39,14 +39,7 @@ Move = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class AcceptedMove:
-    """A piece that has left the board, and the bucket that it went to.
-
-    Examples
-    --------
-    >>> from gohr import Piece
-    >>> AcceptedMove(Piece(1, 8, "STAR", "RED"), 2).bucket
-    2
-    """
+    """A piece that has left the board, and the bucket that it went to."""
 
     piece: Piece
     bucket: int

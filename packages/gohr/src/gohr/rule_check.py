@@ -42,12 +42,6 @@ class CheckedRule:
         The search for a board on which the rule gets stuck, if there was one.
     not_searched : str, optional
         Why there was none though it was asked for.
-
-    Examples
-    --------
-    >>> found = check("(*, *, *, *, Nearby)", max_states=0)
-    >>> found.n_lines, found.findings
-    (1, ())
     """
 
     file: str

@@ -37,13 +37,6 @@ class StalemateSearch:
         affect the rule. A board with one piece more is certainly a smallest one.
     n_boards : int
         Number of boards looked at, the random ones among them.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> found = find_stalemate(gohr.parse("(*, *, red, *, 0)"))
-    >>> found.n_boards > 0, found.moves
-    (True, ())
     """
 
     board: Board | None

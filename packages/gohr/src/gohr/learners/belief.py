@@ -109,11 +109,6 @@ class Belief:
         self._forecast: Forecast | None = None
 
     @property
-    def log_weights(self) -> npt.NDArray[np.float64]:
-        """Natural logarithms of the probabilities of ``alive``, which sum to 1."""
-        return self._log_weights.copy()
-
-    @property
     def entropy(self) -> float:
         """Entropy in bits; NaN if no hypothesis is left."""
         weights = self._log_weights

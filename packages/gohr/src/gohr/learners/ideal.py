@@ -139,16 +139,6 @@ class Regret:
         none of them.
     n_cut : numpy.ndarray of int64
         Number of them that its reply ruled out.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> rng = np.random.default_rng(0)
-    >>> learner = gohr.make_learner("ideal", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play(gohr.draw_boards(1, rng=rng), learner, gohr.load_rule("clockwise"))
-    >>> found = regret(log)
-    >>> bool(found.informative[0]), bool((found.n_cut <= found.n_alive).all())
-    (True, True)
     """
 
     attempts: _Float

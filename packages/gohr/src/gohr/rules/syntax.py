@@ -175,12 +175,6 @@ class Atom:
         Conditions on other properties, in the order of the text.
     format : {'positional', 'property'}
         How the atom was written, and is printed: five fields, or ``key:value`` clauses.
-
-    Examples
-    --------
-    >>> from gohr.rules import parse
-    >>> print(parse("(*, *, red, *, 0)").lines[0].atoms[0])
-    (*, *, red, *, 0)
     """
 
     count: int | None = None
@@ -220,12 +214,6 @@ class Order:
     r"""A custom order of cells: ranks of cell numbers, a rank with several cells being a tie.
 
     A rank may be empty (the text had a name where a cell belongs); it never decides anything.
-
-    Examples
-    --------
-    >>> from gohr.rules import parse
-    >>> parse("Order home=[1,2,[3,4]]\n(*, *, *, home, 0)").orders[0].ranks
-    ((1,), (2,), (3, 4))
     """
 
     name: str
@@ -245,14 +233,7 @@ def _rank(cells: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A line of atoms; ``count`` meters the accepted attempts of the whole line.
-
-    Examples
-    --------
-    >>> from gohr.rules import parse
-    >>> parse("3 (*, *, red, *, 0) (1, *, blue, *, 1)").lines[0].count
-    3
-    """
+    """A line of atoms; ``count`` meters the accepted attempts of the whole line."""
 
     atoms: tuple[Atom, ...]
     count: int | None = None

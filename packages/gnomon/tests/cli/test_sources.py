@@ -94,7 +94,6 @@ def test_what_can_be_read_both_ways_is_refused_with_both_readings(command, logs)
         ("estimate a=base.json a=new.json", "expected different names of sources, found two 'a'"),
         ("estimate base.json nwe.json", "nwe.json: expected a file of scores; there is none"),
         ("report base.json new.json --pair base nwe", "unknown algorithm 'nwe'"),
-        ("report base.json new.json --markdown --out x.html", "expected a name that ends in .md"),
         ("report base.json new.json --by topik", "unknown column 'topik'"),
         ("gate base.json --regression", "expected NEW and BASE, found base.json"),
         ("gate new.json base.json", "expected a claim to decide, such as --non-inferior"),
@@ -141,18 +140,10 @@ def test_the_gate_takes_tables_of_tasks(command, logs):
     assert (said.status, "needs one table of both" in said.err) == (2, True)
 
 
-def test_markdown_goes_to_standard_output_or_a_file(command, logs):
-    said = command("gnomon", "report", "base.json", "new.json", "--markdown")
+def test_a_short_page_is_written_as_markdown(command, logs):
+    both = ("report", "base.json", "new.json")
+    said = command("gnomon", *both, "new", "base", "--by", "topic", "--out", "page.md")
     assert said.status == 0, said.err
-    assert said.out.startswith(
-        "### base.json, new.json\n\n**Which model is better?** base is better"
-    )
-    assert [path.suffix for path in logs.iterdir()] == [".json", ".json"]
-    (found,) = records(command("gnomon", "report", "base.json", "new.json", "--markdown", "--json"))
-    assert found["markdown"].strip() == said.out.strip()
-    command("gnomon", "report", "base.json", "new.json", "--out", "page.md")
-    assert (logs / "page.md").read_text("utf-8").strip() == said.out.strip()
-    few = command(
-        "gnomon", "report", "base.json", "new.json", "new", "base", "--by", "topic", "--markdown"
-    )
-    assert "#### By topic" in few.out
+    page = (logs / "page.md").read_text("utf-8")
+    assert page.startswith("### base.json, new.json\n\n**Which model is better?** base is better")
+    assert "#### By topic" in page

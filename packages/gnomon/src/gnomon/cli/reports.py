@@ -19,8 +19,8 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A folder, a .html file (the page only) or a .md file (a short page); by default "
-            "NAME-report in the current folder."
+            help="A folder, a .html file (the page only) or a .md file (a short page for a pull "
+            "request); by default NAME-report in the current folder."
         ),
     ] = None,
     by: Annotated[
@@ -30,9 +30,6 @@ def report(
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     level: Level = 0.95,
     seed: Seed = 0,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print a short page for a pull request.")
-    ] = False,
     also: Annotated[
         list[str] | None,
         typer.Option(help="Also write each figure as png or pdf; repeatable."),
@@ -46,15 +43,9 @@ def report(
     Example:
       gnomon report scores.csv --out report.html
     """
-    if markdown and also:
-        raise typer.BadParameter("--markdown cannot be combined with --also")
-    if markdown and out is not None and out.suffix.lower() != ".md":
-        raise typer.BadParameter(f"expected a name that ends in .md, found {out}")
     from gnomon.reports import report as write
-    from gnomon.reports import scores_report, try_place
-    from gnomon.reports.markdown import report_markdown
+    from gnomon.reports import try_place
     from gnomon.reports.reports import name_of
-    from gnomon.scores import normalize
 
     alone = [out] if out is not None and out.suffix.lower() in (".html", ".md") else []
     reads = (*sources, scores.normalize)
@@ -64,13 +55,6 @@ def report(
         source, two = sources_and_pair(sources, pair, scores.table)
         table, name = scores.table(source), title or name_of(places_of(source))
         how: dict[str, Any] = {"pair": two, "by": by or (), "level": level, "seed": seed}
-        if markdown and out is None:
-            if scores.normalize is not None:
-                table = normalize(table, scores.normalize)
-            text = report_markdown(scores_report(table, name, **how))
-            answer.results([{"markdown": text}])
-            answer.say(text)
-            return
         stem = "scores" if "," in name else Path(name).stem
         place = out or Path(f"{stem}-report")
         how |= {"normalize": scores.normalize, "title": name, "also": also or ()}

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from gnomon.errors import GnomonError, ScoreDataError, counted, either, joined
 from gnomon.plot.figure import Figure
-from gnomon.ranking import Ranking, audit, rank
+from gnomon.ranking import Ranking, audit
 from gnomon.ranking.audits import TITLES, Audit
 from gnomon.ranking.ranks import rank_range, tier_text
 from gnomon.reports.evaluation_page import evaluation_report
@@ -120,12 +120,14 @@ class _Findings:
     def __init__(self, table: ScoreTable, how: dict[str, Any]) -> None:
         self.table, self.how, self.level = table, how, float(how["level"])
         self.estimates = cast(Estimates, _try(lambda: estimate(table, **how)))
-        self.ranking = cast(Ranking, _try(lambda: rank(table, level=self.level)))
         self.audit = cast(Audit, _try(lambda: audit(table, **how)))
+        # An audit ranks the table, or fails for the same reason.
+        made = self.audit if isinstance(self.audit, GnomonError) else self.audit.ranking
+        self.ranking = cast(Ranking, made)
         self.improvement = _try(lambda: compare(table, metrics="probability_of_improvement", **how))
         # The audit and the improvement repeat the warnings of these.
-        made = (self.estimates, self.ranking)
-        self.warnings = [note for one in made if isinstance(one, Results) for note in one.warnings]
+        shown = (self.estimates, self.ranking)
+        self.warnings = [note for one in shown if isinstance(one, Results) for note in one.warnings]
 
 
 def _try(compute: Callable[[], Any]) -> Any:

@@ -50,11 +50,6 @@ class Piece:
         Upper-case names; both None for a piece that is known by its properties.
     properties : mapping of str to str, optional
         Other properties; only the reference interpreter plays pieces that have them.
-
-    Examples
-    --------
-    >>> Piece(1, 8, "STAR", "RED").color
-    'RED'
     """
 
     id: int

@@ -17,8 +17,8 @@ from gnomon.results import generator
 from gohr.board import COLORS, N_CELLS, SHAPES, Board, Piece
 from gohr.reference import STALEMATE, Move, ReferenceGame
 from gohr.rules.orders import BUILT_IN_ORDERS
-from gohr.rules.syntax import Expression, Name, Number, RuleSet, Text
-from gohr.rules.variables import FIELDS, is_literal, variables_of, walk
+from gohr.rules.syntax import Name, RuleSet, Text
+from gohr.rules.variables import FIELDS, cells_in, is_literal, orders_in, variables_of, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,29 +210,17 @@ def _classes_of_cells(rule_set: RuleSet, variables: frozenset[str]) -> list[tupl
     quadrants = bool(variables & {"Nearby", "Remotest"})
 
     def seen(cell: int) -> tuple[object, ...]:
-        in_numbers = tuple(cell in _numbers(where) for where in places)
+        in_numbers = tuple(cell in cells_in(where) for where in places)
         in_orders = tuple(
-            next((i for i, rank in enumerate(orders.get(name, ())) if cell in rank), None)
+            next((i for i, rank in enumerate(orders.get(order.value, ())) if cell in rank), None)
             for where in places
-            for name in _names(where)
+            for order in orders_in(where)
         )
         quadrant = ((cell - 1) % 6 < 3, cell <= 18) if quadrants else ()
         return in_numbers, in_orders, quadrant
 
     alike = itertools.groupby(sorted(cells, key=lambda c: repr(seen(c))), key=seen)
     return sorted(tuple(sorted(group)) for _, group in alike)
-
-
-def _numbers(where: Expression) -> set[int]:
-    return {node.value for node in walk(where) if isinstance(node, Number)}
-
-
-def _names(where: Expression) -> list[str]:
-    return [
-        node.value if isinstance(node, Text) else str(node)
-        for node in walk(where)
-        if isinstance(node, Text | Name)
-    ]
 
 
 def _boards_of(kinds: Sequence[_Kind], n_pieces: int) -> Iterator[Board]:

@@ -40,12 +40,14 @@ from gohr.rules.syntax import (
 from gohr.rules.variables import (
     FIELDS,
     VARIABLES,
+    cells_in,
     expressions_of,
     is_defined,
     is_literal,
     literals_of,
     may_have_value,
     must_have_value,
+    orders_in,
     walk,
 )
 
@@ -254,7 +256,7 @@ def _order_findings(rule_set: RuleSet) -> Iterator[Finding]:
         for line in rule_set.lines
         for atom in line.atoms
         for where in _places(atom)
-        for name in _orders_in(where)
+        for name in orders_in(where)
     }
     for index, order in enumerate(rule_set.orders):
         name = f"the order '{order.name}'"
@@ -280,18 +282,9 @@ def _places(atom: Atom) -> tuple[Expression, ...]:
     return atom.positions if atom.postpos is None else (*atom.positions, atom.postpos)
 
 
-def _orders_in(where: Expression) -> Iterator[Text]:
-    """Yield the names of orders in a position field, quoted or not."""
-    for node in walk(where):
-        if isinstance(node, Name):
-            yield Text(str(node), node.span)
-        elif isinstance(node, Text):
-            yield node
-
-
 def _position_findings(atom: Atom, known: Collection[str]) -> Iterator[Finding]:
     for where in _places(atom):
-        for name in _orders_in(where):
+        for name in orders_in(where):
             if name.value not in known:
                 meant = _near(name.value, known)
                 message = f"the order '{name.value}' does not exist, which stops the game"
@@ -456,8 +449,8 @@ def _bucket_findings(atom: Atom) -> Iterator[Finding]:
 def _idle_findings(atom: Atom) -> Iterator[Finding]:
     allowed = set(_CELLS)
     for where in atom.positions:
-        if not any(_orders_in(where)):  # orders leave all cells
-            allowed &= {node.value for node in walk(where) if isinstance(node, Number)}
+        if not any(orders_in(where)):  # orders leave all cells
+            allowed &= cells_in(where)
     reasons = {
         "its count is 0": atom.count == 0,
         "its buckets never have a value": atom.buckets and not _may_be_bucket(atom.buckets),
@@ -509,7 +502,7 @@ def _is_never_left(line: RuleLine) -> bool:
         # Two orders may lead to different cells; one always leads to some.
         and len(atom.positions) <= 1
         # A position field that names an order always allows a cell: some piece leads it.
-        and all(any(_orders_in(where)) for where in _places(atom))
+        and all(any(orders_in(where)) for where in _places(atom))
         and (atom.buckets is None or _always_has_a_bucket(atom.buckets))
         and (atom.code is None or must_have_value(atom.code))
         for atom in line.atoms

@@ -72,6 +72,20 @@ def literals_of(clause: Expression) -> list[str]:
     return [item.value if isinstance(item, Text) else str(item) for item in items]
 
 
+def cells_in(where: Expression) -> set[int]:
+    """Return the cells that a position field lists by number."""
+    return {node.value for node in walk(where) if isinstance(node, Number)}
+
+
+def orders_in(where: Expression) -> Iterator[Text]:
+    """Yield the names of orders in a position field, quoted or not."""
+    for node in walk(where):
+        if isinstance(node, Name):
+            yield Text(str(node), node.span)
+        elif isinstance(node, Text):
+            yield node
+
+
 def expressions_of(atom: Atom) -> Iterator[tuple[str, Expression]]:
     """Yield the clauses of an atom in which names are variables, with their keys."""
     conditions = [("shape", atom.shape), ("color", atom.color)]

@@ -83,16 +83,11 @@ def _check_range(name: str, found: tuple[float, float], least: float, most: floa
 
 
 @dataclass(frozen=True, slots=True)
-class HiddenRule:
-    """A drawn rule with its secret properties.
-
-    ``elements`` are the features that it depends on, in the order of `ELEMENTS`; ``chance`` is the
-    measured probability that a random attempt is accepted.
-    """
+class DrawnRule:
+    """A rule text, and the features that it depends on, in the order of `ELEMENTS`."""
 
     text: str
     elements: tuple[str, ...]
-    chance: float
 
 
 def generate_rules(
@@ -104,7 +99,7 @@ def generate_rules(
     not_like: Collection[RuleSet] = (),
     rng: np.random.Generator,
     progress: Progress | None = None,
-) -> list[HiddenRule]:
+) -> list[DrawnRule]:
     """Draw new rules, none of which behaves like a rule of the library or of ``not_like``.
 
     The same ``rng`` gives the same rules: for hidden rules its seed must not be guessable.
@@ -115,7 +110,7 @@ def generate_rules(
     difficulty = difficulty or Difficulty()
     known = set(_known_behaviours(board_spec))
     known |= {behaviour(rule_set, board_spec) for rule_set in not_like}
-    found: list[HiddenRule] = []
+    found: list[DrawnRule] = []
     for _ in range(_MOST_DRAFTS * n_rules):
         if len(found) == n_rules:
             return found
@@ -135,8 +130,7 @@ def generate_rules(
         does = behaviour(rule_set, board_spec)
         if does not in known:
             known.add(does)
-            chance = chance_at_random(rule_set, board_spec, horizon)
-            found.append(HiddenRule(draft.text, draft.elements, chance))
+            found.append(draft)
             if progress is not None:
                 progress(len(found), n_rules)
     if len(found) == n_rules:
@@ -244,14 +238,6 @@ _Clauses = tuple[str, ...]
 _Table = list[tuple[_Clauses, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class RuleDraft:
-    """A rule text and its elements."""
-
-    text: str
-    elements: tuple[str, ...]
-
-
 def draw_draft(
     n_elements: int,
     *,
@@ -259,7 +245,7 @@ def draw_draft(
     n_buckets: tuple[int, int] = (1, 2),
     board_spec: BoardSpec,
     rng: np.random.Generator,
-) -> RuleDraft | None:
+) -> DrawnRule | None:
     """Draw a rule of a number of elements; None if the drawn elements are incompatible.
 
     ``allowed`` are some of `ELEMENTS`; ``n_buckets`` is the smallest and largest number of buckets
@@ -277,7 +263,7 @@ def draw_draft(
     draw = _Draw(n_buckets, board_spec, rng)
     lines = _lines(draw, sorted(features), next(iter(who), ""), memory="memory" in chosen)
     text = "\n".join(" ".join(line) for line in lines)
-    return RuleDraft(text, tuple(name for name in ELEMENTS if name in chosen))
+    return DrawnRule(text, tuple(name for name in ELEMENTS if name in chosen))
 
 
 @dataclass(frozen=True, slots=True)

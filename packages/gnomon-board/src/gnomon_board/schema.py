@@ -275,7 +275,6 @@ class Submission(Base):
 
     ``verified`` is what was replayed.
     ``log_sha256`` is empty until the log has come; what was announced stands in the manifest.
-    ``warnings`` are for the reader of the page: a trial that equals another submission's.
     ``origin`` is ``upload``, or ``server`` for a log that the server wrote while it was played.
     ``damaged_at`` is when the log was found missing or damaged.
     """
@@ -296,7 +295,6 @@ class Submission(Base):
     log_bytes: Mapped[BigNumber]
     damaged_at: Mapped[datetime.datetime | None]
     n_attempts: Mapped[int | None] = mapped_column(default=None)
-    warnings: Mapped[list[str]] = mapped_column(default=list)
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
     verified_at: Mapped[datetime.datetime | None]
@@ -325,7 +323,7 @@ class VerifiedTrial(Base):
     n_moves: Mapped[int]
     n_cleared: Mapped[int]
     curve: Mapped[list[Any]] = mapped_column(default=list)
-    log_sha256: Mapped[Sha256] = mapped_column(index=True)
+    log_sha256: Mapped[Sha256]
     submission: Mapped[Submission] = relationship(back_populates="trials")
     rule: Mapped[SeasonRule] = relationship()
 

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import clean_text, note
@@ -110,7 +109,7 @@ def announce(
     submission.manifest = manifest.model_dump(mode="json")
     submission.log_bytes = n_bytes
     submission.changed_at, submission.reason = now(), "waiting for its log"
-    _flush(session)
+    session.flush()
     return submission
 
 
@@ -148,7 +147,7 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
             session, submission.season_id, incoming.sha256, submission.attempt_id
         )
         submission.log_sha256, submission.log_bytes = incoming.sha256, incoming.n_bytes
-        _flush(session)
+        session.flush()
         owner = submission.attempt.entry.account_id
         set_state(session, submission, "queued", "waiting for a worker", by=owner)
         session.add(Job(submission=submission))
@@ -210,11 +209,3 @@ def _end_jobs(session: Session, submission: Submission, reason: str) -> None:
     for job in session.scalars(live):
         job.state, job.reason, job.finished_at = "done", reason, now()
         job.lease_owner = job.lease_until = None
-
-
-def _flush(session: Session) -> None:
-    """Write now; refuse the second of two equal simultaneous requests."""
-    try:
-        session.flush()
-    except IntegrityError:
-        raise Conflict("the same request was sent at the same time; try again") from None

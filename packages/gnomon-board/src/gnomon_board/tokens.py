@@ -118,16 +118,14 @@ def caller_of_token(session: Session, text: str) -> Caller | None:
     return caller_by(token)
 
 
-def start_browser_session(
-    session: Session, caller: Caller, *, hours: float
-) -> tuple[BrowserSession, str]:
-    """Sign a browser in, and return the row and the text of its cookie."""
+def start_browser_session(session: Session, caller: Caller, *, hours: float) -> str:
+    """Sign a browser in, and return the text of its cookie."""
     cookie = secrets.token_urlsafe(32)
     expires = now() + datetime.timedelta(hours=hours)
-    row = BrowserSession(token_id=caller.token_id, digest=digest_of(cookie), expires_at=expires)
-    session.add(row)
-    session.flush()
-    return row, cookie
+    session.add(
+        BrowserSession(token_id=caller.token_id, digest=digest_of(cookie), expires_at=expires)
+    )
+    return cookie
 
 
 def caller_of_cookie(session: Session, cookie: str) -> Caller | None:

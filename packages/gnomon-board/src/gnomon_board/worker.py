@@ -21,7 +21,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.errors import visible
@@ -165,11 +164,6 @@ def _write_verdict(
         set_state(session, submission, "refused", visible(str(answer["refused"]), kept="")[:500])
         return
     trials = answer["trials"]
-    earlier = _same_trials(session, submission, [trial["log_sha256"] for trial in trials])
-    if len(earlier) == len(trials) and trials:
-        reason = f"every trial repeats one of submission {min(earlier.values())}"
-        set_state(session, submission, "refused", reason)
-        return
     rules = {rule.name: rule.id for rule in submission.season.rules}
     session.add_all(
         VerifiedTrial(
@@ -180,30 +174,8 @@ def _write_verdict(
         for trial in trials
     )
     submission.n_attempts = sum(trial["n_attempts"] for trial in trials)
-    submission.warnings = [
-        f"rule {trial['rule']}, trial {trial['number']}: the same attempts as in submission "
-        f"{earlier[trial['log_sha256']]}"
-        for trial in trials
-        if trial["log_sha256"] in earlier
-    ][:100]
     reason = f"{submission.n_attempts} attempts replayed in {seconds:.1f} s"
     set_state(session, submission, "verified", reason)
-
-
-def _same_trials(session: Session, submission: Submission, hashes: list[str]) -> dict[str, int]:
-    """Return the hashes shared with other submissions, each with the first such submission."""
-    found: dict[str, int] = {}
-    for start in range(0, len(hashes), 500):
-        rows = session.execute(
-            select(VerifiedTrial.log_sha256, VerifiedTrial.submission_id)
-            .where(
-                VerifiedTrial.log_sha256.in_(hashes[start : start + 500]),
-                VerifiedTrial.submission_id != submission.id,
-            )
-            .order_by(VerifiedTrial.submission_id.desc())
-        )
-        found.update((sha256, submission_id) for sha256, submission_id in rows)
-    return found
 
 
 #: Seconds before a worker that died is replaced, and for a worker to end when it is stopped.

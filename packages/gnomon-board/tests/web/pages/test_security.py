@@ -46,8 +46,6 @@ def evil(lively_folder, tmp_path_factory):
                     setattr(row, name, (EVIL + suffix)[:126])
         for rule in session.scalars(select(SeasonRule).where(SeasonRule.name == "clockwise")):
             rule.tags, rule.text = [EVIL], f"# {EVIL}\n{rule.text}"
-        for submission in session.scalars(select(Submission)):
-            submission.warnings = [EVIL]
         session.add(AuditRecord(action=EVIL[:128], subject=EVIL[:128], detail={EVIL: EVIL}))
     token = make_account(database, EVIL[:64], "admin")
     with AppClient(create_app(settings, database)) as client:

@@ -213,7 +213,7 @@ def sign_in(
         who = caller_of_token(session, given.token.strip())
         if who is None:
             raise WrongToken("this token is wrong, revoked or expired")
-        _, cookie = start_browser_session(session, who, hours=settings.session_hours)
+        cookie = start_browser_session(session, who, hours=settings.session_hours)
         note(session, "signed in", "account", who.account_id, by=who.account_id, public=False)
     response.set_cookie(
         COOKIE,

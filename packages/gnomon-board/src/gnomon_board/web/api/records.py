@@ -155,7 +155,6 @@ class SubmissionRecord(_RowRecord):
     log_sha256: str | None
     log_bytes: int
     n_attempts: int | None
-    warnings: list[str]
     created_at: _Moment
     changed_at: _Moment
     verified_at: _Moment | None

@@ -18,6 +18,7 @@ from gnomon.distillation import atari
 from gnomon.plot import Figure
 from gnomon.ranking import critical_difference
 from gnomon.scores import ScoreTable
+from gnomon.stats import Loop
 from gohr.experiments import load_experiment, run, score
 
 
@@ -82,6 +83,20 @@ def difficulty(_: Path) -> Figure:
     return rank(table, by="task").figure()
 
 
+def loop(_: Path) -> Figure:
+    """Draw a simulated loop of 150 candidates, a tenth of them better."""
+    rng, found, truth = np.random.default_rng(1), Loop(), {"main": 0.0}
+    asked, i = ("main",), 0
+    while i < 150 or asked:
+        if not asked:
+            better = rng.random() < 0.1
+            truth[f"c{i}"] = truth[found.baseline] + (1.0 if better else -0.3) * rng.exponential()
+            asked, i = (f"c{i}",), i + 1
+        found.add(asked[0], truth[asked[0]] + rng.normal())
+        asked = found.decisions().latest.run
+    return found.decisions().figure()
+
+
 #: Path of the picture -> what draws it.
 FIGURES: dict[str, Callable[[Path], Figure]] = {
     "statistics/aggregates": lambda data: estimate(agents(data)).figure(),
@@ -99,6 +114,7 @@ FIGURES: dict[str, Callable[[Path], Figure]] = {
     "evaluations/item-plan": lambda _: plan(
         evaluation(), "small", "old", items=(20, 40, 80, 160, 320, 640)
     ).figure(),
+    "gate/loop": loop,
     "ranking/rank-intervals": lambda data: rank(ranked(data)).figure(),
     "ranking/improvement": lambda data: compare(
         ranked(data), metrics="probability_of_improvement"

@@ -64,3 +64,42 @@ def test_no_variant_of_a_worse_branch_passes(command, variant):
         assert said.status == (2 if variant else 1), said.err
     said = command("gnomon", "gate", str(new), str(base), "--regression", "--missing", "wrong")
     assert said.status == (2 if variant in ("_other", "_otherscore", "_pct") else 1)
+
+
+def test_a_loop_is_decided_by_its_latest_candidate(command, tmp_path):
+    rows = [("a1", s, "keep") for s in (0.99, 0.98, 1.0, 0.99)]
+    table = tmp_path / "results.tsv"
+
+    def decided(*words):
+        text = "".join(f"{name}\t{score}\t{status}\tx\n" for name, score, status in rows)
+        table.write_text("commit\tval_bpb\tstatus\tdescription\n" + text)
+        said = command("gnomon", "gate", "--loop", "state.json", *words, "--json")
+        found = json.loads(said.out)["results"] if said.out else [{}]
+        return said.status, found[-1].get("candidate"), found[-1].get("decision"), said
+
+    assert decided("results.tsv", "--lower-is-better")[:3] == (0, "a1", "keep")
+    rows += [("b2", 0, "crash")]
+    assert decided("results.tsv")[:3] == (1, "b2", "discard")
+    rows += [("c3", 0.5, "keep")]
+    status, *_, said = decided("results.tsv")
+    assert status == 1
+    while (one := json.loads(said.out)["results"][-1])["decision"] == "again":
+        rows += [(one["run"][0], 0.5 if one["run"][0] == "c3" else 0.99, "x")]
+        status, *_, said = decided("results.tsv")
+    assert (status, one["decision"]) == (0, "keep")
+    names = "candidate decision run n_runs ahead e_value error value low high"
+    assert [*one] == names.split()
+    assert decided()[:3] == (0, "c3", "keep")
+    assert decided("--figure", "loop.svg")[0] == 0
+    assert (tmp_path / "loop.svg").exists()
+    for words in (
+        ["--error", "0.2"],
+        ["--familywise"],
+        ["--superior"],
+        ["none.tsv"],
+        ["base.csv", "--score", "x"],
+    ):
+        status, *_, said = decided(*words)
+        assert (status, said.err.count("\n")) == (2, 1), said.err
+    said = command("gnomon", "gate", "base.csv", "base.csv", "--regression", "--familywise")
+    assert (said.status, "needs --loop" in said.err) == (2, True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,6 +26,10 @@ from gnomon.cli.options import (
     with_groups,
 )
 from gnomon.cli.sources import Pair, Sources, SourcesAndPair, sources_and_pair
+from gnomon.errors import ScoreDataError
+
+if TYPE_CHECKING:
+    from gnomon.stats import Loop
 
 By = Annotated[
     str | None, typer.Option("--by", help="Items: a column whose groups are shown separately too.")
@@ -137,14 +142,14 @@ def compare(
 @with_groups
 def gate(
     sources: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="NEW BASE",
             show_default=False,
             help="Scores of the new version and of the base; or sources with both, followed by "
-            "their names.",
+            "their names. With --loop: files of runs, or - for JSON lines.",
         ),
-    ],
+    ] = None,
     pair: Pair = None,
     metric: Annotated[
         str | None,
@@ -185,24 +190,71 @@ def gate(
     paired: Annotated[
         bool, typer.Option("--paired", help="Pair the runs that have the same label.")
     ] = False,
+    loop: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="STATE",
+            help="Decide on the candidates of a loop instead, whose state is in this file.",
+        ),
+    ] = None,
+    familywise: Annotated[
+        bool,
+        typer.Option(
+            "--familywise", help="--loop: bound the probability of any false keep, not their share."
+        ),
+    ] = False,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            help="--loop: that share or probability. [default: 0.1; 0.05 with --familywise]",
+        ),
+    ] = None,
     level: Level = 0.95,
     *,
     scores: ScoreOptions,
+    showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Decide claims about a new version.
+    """Decide claims about a new version, or whether to keep a candidate of a loop.
 
-    Exit status 0 if all claims hold, 1 if one does not, 2 if they cannot be decided.
+    Exit status 0 if all claims hold (with --loop: if the latest candidate is kept), 1 if not, 2 if
+    they cannot be decided.
 
     Example:
       gnomon gate new.csv base.csv --non-inferior 0.02 --regression
       gnomon gate scores.csv ppo dqn --metric iqm --superior
+      gnomon gate --loop state.json results.tsv
     """
+    of_claims = {
+        "--pair": pair, "--metric": metric, "--non-inferior": non_inferior,
+        "--regression": regression, "--superior": superior, "--by": by,
+        "--missing": missing != "refuse", "--worst": worst, "--require": require,
+        "--paired": paired, "--where": scores.where, "--normalize": scores.normalize,
+    }  # fmt: skip
+    of_loop = {"--familywise": familywise, "--error": error}
+    for name, given in (of_claims if loop else of_loop).items():
+        if given not in (None, False):
+            raise typer.BadParameter(f"{name} {'does not apply to' if loop else 'needs'} --loop")
+    if loop is not None:
+        with answering(
+            "gate", as_json=as_json, reads=[loop, *(sources or [])], **vars(showing)
+        ) as answer:
+            state = _loop_of(loop, familywise, error, scores.lower_is_better)
+            for place in sources or []:
+                state.read(place, scores.score)
+            decided = state.decisions(level)
+            state.to_file(loop)
+            answer.show(decided)
+        if decided.latest.decision != "keep":
+            raise typer.Exit(1)
+        return
+    if not sources:
+        raise typer.BadParameter("expected NEW and BASE, found none")
     from gnomon import stats
     from gnomon.stats.comparison import chosen_pair
 
     reads = (*sources, scores.normalize)
-    with answering("gate", as_json=as_json, reads=reads) as answer:
+    with answering("gate", as_json=as_json, reads=reads, **vars(showing)) as answer:
         source, two = sources_and_pair(sources, pair, scores.table)
         if two is None and len(source) != 2:
             raise typer.BadParameter(f"expected NEW and BASE, found {' '.join(sources)}")
@@ -234,6 +286,26 @@ def gate(
         answer.show(found)
     if not found.passed:
         raise typer.Exit(1)
+
+
+def _loop_of(path: Path, familywise: bool, error: float | None, lower_is_better: bool) -> Loop:
+    """Return the loop of a file, or a new one."""
+    from gnomon.stats import Loop
+
+    if not path.exists():
+        return Loop(familywise=familywise, error=error, higher_is_better=not lower_is_better)
+    loop = Loop.from_file(path)
+    for given, known in (
+        (familywise, loop.familywise),
+        (error, loop.error),
+        (lower_is_better, not loop.higher_is_better),
+    ):
+        if given and given != known:
+            raise ScoreDataError(
+                f"{path}: expected the options with which the loop began, or none; --familywise, "
+                "--error and --lower-is-better cannot change within a loop"
+            )
+    return loop
 
 
 @with_groups

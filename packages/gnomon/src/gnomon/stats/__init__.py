@@ -11,6 +11,8 @@ Which is better, and by how much?
     improvement, with intervals and corrected p-values.
 Does a new version pass?
     :func:`gate` decides claims: no larger loss than a margin, no regression, a gain.
+Which candidates of a loop are better?
+    :class:`Loop` keeps, discards or asks for more runs, with an error over the whole loop.
 Where is it better?
     :func:`profile` shows the whole distribution of scores, or the distance from the best.
 When is it better?

@@ -11,6 +11,9 @@ from .improvement import probability_of_improvement as probability_of_improvemen
 from .learning_curves import Curves as Curves
 from .learning_curves import curves as curves
 from .learning_curves import summarize_runs as summarize_runs
+from .loops import Loop as Loop
+from .loops import LoopDecision as LoopDecision
+from .loops import LoopDecisions as LoopDecisions
 from .medians import median_curve as median_curve
 from .medians import median_interval as median_interval
 from .metrics import METRICS as METRICS
@@ -37,6 +40,9 @@ __all__ = [
     "Estimates",
     "Gate",
     "GateClaim",
+    "Loop",
+    "LoopDecision",
+    "LoopDecisions",
     "Metric",
     "Plan",
     "Profiles",

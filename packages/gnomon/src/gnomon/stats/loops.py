@@ -1,0 +1,532 @@
+"""Loops of candidates: keep, discard or run again, with an error stated over the whole loop.
+
+A loop tries one candidate after another and keeps what is better than its baseline; what is kept
+becomes the baseline. Each candidate passes up to three stages.
+
+1. *Screen.* Its first run is compared with the median of recent runs of the baseline. To discard
+   here is no claim, so it costs no error; the threshold rises when runs become scarce.
+2. *Test.* The candidate and the baseline are run in pairs, in random order. If the candidate is not
+   better, each difference `d` of a pair is positive or negative with probability 1/2, whatever the
+   noise and its drift. A bet on an effect of `g` standard deviations `s` of the noise multiplies
+   the wealth by 2 / (1 + exp(-g d / s)), one on average; the mean wealth of three bets exceeds
+   1 / a with probability at most a, at any number of pairs (Ville 1939). Then the candidate is
+   kept. It is discarded when its wealth falls behind.
+3. *Gain.* Fresh pairs with the first baseline, run after the decision and in a fixed number,
+   measure the gain: no selection inflates it.
+
+The level of the t-th test is the error times 25 / ((25 + t) (24 + t)), which sum to the error. For
+the false discovery rate it is multiplied by one plus the number kept (e-LOND, valid whatever the
+dependence of the tests); for the family-wise error the level of a kept candidate is passed on to
+the next test (online fallback).
+
+References
+----------
+Ville (1939), Etude critique de la notion de collectif. Xu and Ramdas (2024), Online multiple
+testing with e-values, AISTATS (e-LOND). Tian and Ramdas (2021), Statistical Methods in Medical
+Research 30:976 (online fallback).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, median
+from typing import Self, SupportsFloat
+
+from gnomon.errors import (
+    GnomonError,
+    ScoreDataError,
+    UnknownNameError,
+    check_level,
+    check_type,
+    counted,
+)
+from gnomon.files import read_text, write_atomically
+from gnomon.results import FieldRecord, Results, Row, made_by
+from gnomon.scores.readers.runs import read_runs
+from gnomon.stats.distributions import student_quantile
+from gnomon.tables import percent, value_in_brackets
+
+#: Decisions by the stage of a candidate; "new" waits for runs of the baseline.
+DECISIONS = {"new": "again", "test": "again", "keep": "keep", "discard": "discard"}
+#: Default errors: the false discovery rate, and the probability of any false keep.
+FALSE_SHARE, ANY_FALSE = 0.10, 0.05
+
+# Chosen by simulation (`benchmarks/loops.py`); none affects the error.
+#: Standard deviations above the baseline that a first run must reach.
+SCREEN = 1.0
+#: Runs per candidate that are aimed at, and the excess that raises the screen by one.
+RUNS_PER_CANDIDATE, EXCESS = 1.85, 10.0
+#: Effects that are bet on, in standard deviations of the noise.
+EFFECTS = (0.7, 1.5, 3.0)
+#: A test ends when the logarithm of the wealth is below GROWTH times the pairs, minus CREDIT.
+GROWTH, CREDIT = 0.1, 1.0
+#: Half of the error is spent on so many tests.
+HALF = 25
+#: Recent runs of the baseline that are compared with; after so many other runs one is due.
+RECENT, DUE = 8, 10
+#: Differences of consecutive runs of the baseline from which the noise is estimated: the first
+#: estimate needs three, and later ones use the last 200.
+LEAST_STEPS, MOST_STEPS = 3, 200
+#: Median absolute difference of two normal values, in their standard deviation: z(3/4) * sqrt(2).
+MEDIAN_STEP = 0.9539
+#: Fresh pairs that measure a gain.
+GAIN_PAIRS = 3
+#: Of the file of a loop: its version, and the settings in it.
+VERSION, SETTINGS = 1, ("familywise", "error", "higher_is_better")
+
+
+@dataclass(frozen=True)
+class LoopDecision(FieldRecord):
+    """What to do with a candidate.
+
+    Parameters
+    ----------
+    candidate : str
+    decision : {"keep", "discard", "again"}
+        ``again``: more runs are needed.
+    run : tuple of str
+        What to run before the next candidate, in this order: the candidate, or a baseline. Empty if
+        nothing is needed.
+    n_runs : int
+        Runs of the candidate.
+    ahead : float
+        Its first run minus the median of recent runs of the baseline, above 0 if better; NaN before
+        that is compared.
+    e_value, error : float
+        The evidence that it is better, and the error of its test: it is kept if `e_value` reaches
+        ``1 / error``. NaN if it was not tested.
+    value, low, high : float
+        Of a kept candidate: its gain over the first baseline, above 0 if better, with its interval,
+        by fresh pairs; NaN until they are complete.
+    """
+
+    candidate: str
+    decision: str
+    run: tuple[str, ...]
+    n_runs: int
+    ahead: float
+    e_value: float
+    error: float
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        what = {"keep": "Keep", "discard": "Discard", "again": "Run again"}[self.decision]
+        return f"{what}: {self.candidate}." + (f" Run {', '.join(self.run)}." if self.run else "")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LoopDecisions(Results[LoopDecision]):
+    """The first baseline, and the decisions on all candidates in the order of their first runs."""
+
+    columns = (
+        *("candidate", "decision", "run", "n_runs", "ahead", "e_value", "error"),
+        *("value", "low", "high"),
+    )
+    drawn_by = "gnomon.plot.gains:loop_figure"
+
+    @property
+    def latest(self) -> LoopDecision:
+        """The decision on the candidate that was run last, or on the first baseline."""
+        return next(one for one in self if one.candidate == self.settings["latest"])
+
+    @property
+    def kept(self) -> tuple[LoopDecision, ...]:
+        """The first baseline and the candidates that were kept, in their order."""
+        return tuple(one for one in self if one.decision == "keep")
+
+    @property
+    def title(self) -> str:
+        """How to read the values."""
+        return f"Kept, undecided and latest; value: gain over {self[0].candidate}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The numbers, the gain, the error, and the latest decision."""
+        of, last = self.settings, self.kept[-1]
+        error = "Probability of any false keep" if of["familywise"] else "False share of the kept"
+        gain = f"Gain of {last.candidate}: {value_in_brackets(last.value, last.low, last.high)}. "
+        return (
+            f"{counted(len(self) - 1, 'candidate')}, {len(self.kept) - 1} kept, "
+            f"{counted(of['n_runs'], 'run')}. {gain if len(self.kept) > 1 else ''}"
+            f"{error}: {percent(of['error'])} at most.",
+            str(self.latest),
+        )
+
+    def rows(self) -> list[Row]:
+        """Return the rows of the printed table: what is kept or undecided, and the latest."""
+        return [one.as_record() for one in self if one.decision != "discard" or one is self.latest]
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A candidate: its runs in pairs with a baseline, and its wealth."""
+
+    name: str
+    #: Its first run, and how far that was ahead of the baseline.
+    score: float
+    ahead: float = math.nan
+    stage: str = "new"
+    n_runs: int = 0
+    #: Runs of its own and of the baseline; once it is kept, fresh ones and of the first baseline.
+    own: list[float] = field(default_factory=list)
+    base: list[float] = field(default_factory=list)
+    #: Standard deviation of the noise when the test began, and the error of the test.
+    scale: float = math.nan
+    error: float = math.nan
+    #: Logarithms of the wealth of each bet, before its share of all bets.
+    bets: list[float] = field(default_factory=lambda: [0.0] * len(EFFECTS))
+
+    @property
+    def measured(self) -> bool:
+        """Whether it is kept, and its fresh pairs are complete."""
+        return self.stage == "keep" and min(len(self.own), len(self.base)) >= GAIN_PAIRS
+
+    @property
+    def e_value(self) -> float:
+        return fmean(math.exp(min(x, 700.0)) for x in self.bets) if self.error > 0.0 else math.nan
+
+    def bet(self, difference: float) -> None:
+        """Bet on a difference of a pair, in at most 700 standard deviations."""
+        for i, effect in enumerate(EFFECTS):
+            x = effect * difference / self.scale if self.scale else math.copysign(700.0, difference)
+            self.bets[i] += math.log(2.0) - math.log1p(math.exp(-max(min(x, 700.0), -700.0)))
+
+    def next_pair(self, other: str) -> tuple[str, ...]:
+        """Return what its next pair lacks, in an order that its name and the pair determine."""
+        k = min(len(self.own), len(self.base))
+        lacking = [self.name] * (len(self.own) == k) + [other] * (len(self.base) == k)
+        swap = zlib.crc32(f"{self.name} {self.stage} {k}".encode()) & 1
+        return tuple(lacking[::-1] if swap else lacking)
+
+
+class Loop:
+    """A loop that tries candidates one after another and keeps what is better.
+
+    The first run is of the first baseline. Each decision depends on the runs so far alone.
+
+    Parameters
+    ----------
+    familywise : bool
+        Whether the error is the probability that any candidate is kept that is not better; else it
+        is the expected share of such candidates in all that are kept.
+    error : float, optional
+        Between 0 and 1; 0.1 if not given, or 0.05 if `familywise`.
+    higher_is_better : bool
+        Whether high scores are good.
+
+    Notes
+    -----
+    The error holds if the runs of a pair are exchangeable for a candidate that is not better: run
+    them next to each other in the order of :attr:`LoopDecision.run`, with the same kind of seed. It
+    needs no assumption about the distribution, its drift or its outliers. Intervals assume that the
+    noise of all candidates has one variance, which is pooled over all pairs.
+
+    Examples
+    --------
+    >>> loop = Loop()
+    >>> for score in (0.50, 0.52, 0.49, 0.51):
+    ...     loop.add("main", score)
+    >>> loop.add("wider", 0.48)
+    >>> print(loop.decide("wider"))
+    Discard: wider.
+    >>> loop.add("deeper", 0.60)
+    >>> loop.decide("deeper").decision
+    'again'
+    """
+
+    def __init__(
+        self,
+        *,
+        familywise: bool = False,
+        error: float | None = None,
+        higher_is_better: bool = True,
+    ) -> None:
+        self.familywise, self.higher_is_better = familywise, higher_is_better
+        self.error = (ANY_FALSE if familywise else FALSE_SHARE) if error is None else error
+        check_level(self.error)
+        #: All runs in their order: names and scores.
+        self.runs: list[tuple[str, float]] = []
+        #: The names of the first baseline and of the present one; empty before the first run.
+        self.first = self.baseline = ""
+        #: All candidates, and those that are not decided.
+        self._candidates: dict[str, _Candidate] = {}
+        self._open: dict[str, _Candidate] = {}
+        #: How many runs of each file were read.
+        self._read: dict[str, int] = {}
+        self._latest = ""
+        self._recent: deque[float] = deque(maxlen=RECENT)
+        self._steps: deque[float] = deque(maxlen=MOST_STEPS)
+        self._since = self._n_tests = self._n_kept = 0
+        self._passed_on = 0.0
+        self._kept: _Candidate | None = None
+        self._squares, self._df = 0.0, 0
+
+    def add(self, candidate: str, score: float) -> None:
+        """Add a run of a candidate or of a baseline, in the order in which it was run.
+
+        Parameters
+        ----------
+        candidate : str
+            Its name, such as a commit; that of the first run is the first baseline.
+        score : float
+            NaN if the run crashed: the candidate is discarded, a baseline's run is left out.
+
+        Raises
+        ------
+        ScoreDataError
+            The name is empty, or the score is not a finite number or NaN.
+        """
+        check_type("candidate", candidate, str, "a name")
+        check_type("score", score, SupportsFloat, "a number, or NaN for a run that crashed")
+        if not candidate.strip() or math.isinf(score):
+            raise ScoreDataError(
+                f"expected a name and a finite score, or NaN for a run that crashed; found "
+                f"{candidate!r} with {score}"
+            )
+        self.first = self.first or candidate
+        self.baseline = self.baseline or candidate
+        self.runs.append((candidate, float(score)))
+        x = float(score) if self.higher_is_better else -float(score)
+        self._since = 0 if candidate == self.baseline else self._since + 1
+        if candidate in self._candidates:
+            self._candidates[candidate].n_runs += 1
+        if candidate == self.baseline:
+            if not math.isnan(x):
+                self._add_baseline(x)
+        elif candidate == self.first:
+            if self._kept is not None and not (self._kept.measured or math.isnan(x)):
+                self._add_to_pair(self._kept, x, self._kept.base, self._kept.own)
+        else:
+            self._latest = candidate
+            self._add_candidate(candidate, x)
+        if len(self._steps) >= LEAST_STEPS and self._recent:
+            for one in [one for one in self._open.values() if one.stage == "new"]:
+                self._screen(one)
+
+    def _add_baseline(self, x: float) -> None:
+        if self._recent:
+            self._steps.append(abs(x - self._recent[-1]))
+        self._recent.append(x)
+        kept = self._kept
+        if kept is not None and not kept.measured and len(kept.own) <= len(kept.base):
+            self._add_to_pair(kept, x, kept.own, kept.base)
+            return
+        # A run belongs to one test: one that waits for it, else the first that began.
+        tests = [one for one in self._open.values() if one.stage == "test"]
+        if tests:
+            one = min(tests, key=lambda test: len(test.base) - len(test.own))
+            self._add_to_pair(one, x, one.base, one.own)
+
+    def _add_candidate(self, name: str, x: float) -> None:
+        if name not in self._candidates:
+            self._open[name] = self._candidates[name] = _Candidate(name, x, n_runs=1)
+        elif name in self._open and self._open[name].stage == "test" and not math.isnan(x):
+            one = self._open[name]
+            self._add_to_pair(one, x, one.own, one.base)
+        if name in self._open and math.isnan(x):
+            self._end(self._open[name], "discard")
+
+    def _screen(self, one: _Candidate) -> None:
+        """Compare the first run of a candidate with recent runs of the baseline."""
+        scale = median(self._steps) / MEDIAN_STEP
+        excess = len(self.runs) - RUNS_PER_CANDIDATE * len(self._candidates)
+        one.ahead = one.score - median(self._recent)
+        if one.ahead <= max((SCREEN + max(excess, 0.0) / EXCESS) * scale, 0.0):
+            self._end(one, "discard")
+            return
+        self._n_tests += 1
+        one.stage, one.scale, one.error = "test", scale, self._next_error()
+
+    def _next_error(self) -> float:
+        """Return the error of the next test, which is known before its runs."""
+        level = self.error * HALF / ((HALF + self._n_tests) * (HALF + self._n_tests - 1.0))
+        if not self.familywise:
+            return level * (1 + self._n_kept)
+        level, self._passed_on = level + self._passed_on, 0.0
+        return level
+
+    def _add_to_pair(
+        self, one: _Candidate, x: float, side: list[float], other: list[float]
+    ) -> None:
+        """Add a run to its side of the pairs of a candidate, and decide if a pair is complete.
+
+        While a side is one run ahead, its further runs are left out: the runs of a pair are close
+        in time, and no run takes the place of another.
+        """
+        if len(side) > len(other):
+            return
+        side.append(x)
+        if len(side) > len(other):
+            return
+        if one.stage == "keep":
+            if one.measured:
+                self._pool(one)
+            return
+        one.bet(one.own[-1] - one.base[-1])
+        if one.e_value >= 1.0 / one.error:
+            self._end(one, "keep")
+        elif math.log(one.e_value) < GROWTH * len(side) - CREDIT:
+            self._end(one, "discard")
+
+    def _end(self, one: _Candidate, stage: str) -> None:
+        """End the test of a candidate; what is kept becomes the baseline, to be run afresh."""
+        self._pool(one)
+        one.stage = stage
+        del self._open[one.name]
+        if stage == "discard":
+            return
+        self._n_kept += 1
+        self._passed_on += one.error
+        one.own, one.base = [], []
+        self._kept, self.baseline = one, one.name
+        self._recent.clear()
+        # What was compared with the former baseline cannot be decided any more.
+        for other in [*self._open.values()]:
+            self._end(other, "discard")
+
+    def _pool(self, one: _Candidate) -> None:
+        """Add the differences of pairs to the pooled variance."""
+        found = [x - y for x, y in zip(one.own, one.base, strict=False)]
+        if len(found) > 1:
+            self._squares += math.fsum((x - fmean(found)) ** 2 for x in found)
+            self._df += len(found) - 1
+
+    def decide(self, candidate: str | None = None, level: float = 0.95) -> LoopDecision:
+        """Return what to do with a candidate, by default the one that was run last.
+
+        `level` is the confidence level of the interval of its gain.
+
+        Raises
+        ------
+        UnknownNameError
+            No run of it was added.
+        """
+        name = self._latest if candidate is None else candidate
+        if name not in self._candidates:
+            raise UnknownNameError("candidate", name, self._candidates)
+        check_level(level)
+        return self._decision(self._candidates[name], level)
+
+    def decisions(self, level: float = 0.95) -> LoopDecisions:
+        """Return the first baseline, as kept with a gain of 0, and the decisions on candidates."""
+        if not self.runs:
+            raise ScoreDataError("expected runs of a loop, the first of its baseline; found none")
+        n_first = sum(name == self.first for name, _ in self.runs)
+        nan, run = math.nan, self._to_run(None)
+        base = LoopDecision(self.first, "keep", run, n_first, nan, nan, nan, 0.0, 0.0, 0.0)
+        check_level(level)
+        found = (base, *(self._decision(one, level) for one in self._candidates.values()))
+        settings = made_by(
+            None, familywise=self.familywise, error=self.error, level=level,
+            higher_is_better=self.higher_is_better, n_runs=len(self.runs),
+            latest=self._latest or self.first,
+        )  # fmt: skip
+        return LoopDecisions(found, settings)
+
+    def _to_run(self, one: _Candidate | None) -> tuple[str, ...]:
+        """Return what is to be run before the next candidate."""
+        if one is not None and one.stage == "test":
+            return one.next_pair(self.baseline)
+        if self._kept is not None and not self._kept.measured:
+            return self._kept.next_pair(self.first)
+        lacking = max(LEAST_STEPS - len(self._steps), 1 - len(self._recent))
+        if lacking > 0:
+            return (self.baseline,) * (lacking + (not self._recent))
+        return (self.baseline,) if self._since >= DUE else ()
+
+    def _decision(self, one: _Candidate, level: float) -> LoopDecision:
+        value = half = math.nan
+        if one.measured:
+            value = fmean(x - y for x, y in zip(one.own, one.base, strict=True))
+            error = math.sqrt(self._squares / self._df / GAIN_PAIRS)
+            # Differences that never vary say nothing of the noise.
+            half = student_quantile(level, self._df) * error if error else math.nan
+        return LoopDecision(
+            candidate=one.name,
+            decision=DECISIONS[one.stage],
+            run=self._to_run(one),
+            n_runs=one.n_runs,
+            ahead=one.ahead,
+            e_value=one.e_value,
+            error=one.error,
+            value=value,
+            low=value - half,
+            high=value + half,
+        )
+
+    def read(self, path: str | Path, score: str | None = None) -> int:
+        """Add the runs of a file that were not read before, and return their number.
+
+        Parameters
+        ----------
+        path : str or Path
+            A table with a header, separated by tabs or commas, or JSON lines (``.jsonl``, or ``-``
+            for standard input), one run each: `candidate` (or `commit`, `name`) and a score. An
+            empty score and the `status` "crash" mean a run that crashed. Other columns are ignored.
+        score : str, optional
+            The column of scores; `score`, `value`, `metric` or `val_bpb` if not given.
+
+        Raises
+        ------
+        ScoreDataError
+            The file cannot be read, has fewer runs than before, or a line is no run.
+
+        Warns
+        -----
+        DegenerateScoresWarning
+            The last line is incomplete: it is left out, and read once it is complete.
+        """
+        place = str(path)
+        known, runs = self._read.get(place, 0), read_runs(place, score)
+        if len(runs) < known:
+            raise ScoreDataError(
+                f"{place}: expected the {known:,} runs that were read before and further ones, "
+                f"found {len(runs):,}"
+            )
+        for name, x in runs[known:]:
+            self.add(name, x)
+        if place != "-":
+            self._read[place] = len(runs)
+        return len(runs) - known
+
+    def to_file(self, path: str | Path) -> None:
+        """Write the settings and all runs to a file, whole or not at all, as JSON."""
+        state = {
+            "gnomon_loop": VERSION,
+            **{name: getattr(self, name) for name in SETTINGS},
+            "read": self._read,
+            "runs": [[name, None if math.isnan(x) else x] for name, x in self.runs],
+        }
+        write_atomically(Path(path), json.dumps(state, ensure_ascii=False).encode())
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """Return the loop of a file that :meth:`to_file` wrote.
+
+        Raises
+        ------
+        ScoreDataError
+            The file cannot be read or is not the state of a loop.
+        """
+        text = read_text(Path(path), noun="state of a loop", error=ScoreDataError)
+        try:
+            state = json.loads(text)
+            if state["gnomon_loop"] != VERSION:
+                raise ValueError(f"version {state['gnomon_loop']}")
+            loop = cls(**{name: state[name] for name in SETTINGS})
+            for name, x in state["runs"]:
+                loop.add(name, math.nan if x is None else x)
+            loop._read = {str(name): int(n) for name, n in state["read"].items()}
+        except (GnomonError, ValueError, TypeError, LookupError, AttributeError) as error:
+            raise ScoreDataError(
+                f"{path}: expected the state of a loop, version {VERSION}; found a damaged or "
+                f"another file ({type(error).__name__}: {error})"
+            ) from None
+        return loop

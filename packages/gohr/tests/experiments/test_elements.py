@@ -108,6 +108,28 @@ def test_a_bound_is_never_an_estimate():
     assert early.p_value > 0.4
 
 
+def test_trials_stopped_at_other_numbers_of_errors_are_no_harder():
+    # One of 15 trials learned the baseline, when 8 of them and all 15 on the rule were at risk.
+    base = Trials(np.arange(284.0, 299.0), np.arange(15) == 7)
+    found = compare_trials(censored(np.full(15, 3000.0)), base)
+    assert found.p_value == pytest.approx(8 / 23)
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(200):
+        errors = np.exp(5.0 + 0.4 * rng.normal(size=(2, 60)))
+        limits = np.exp(0.2 * rng.normal(size=(2, 60))) * [[180.0], [75.0]]
+        a, b = (Trials(np.minimum(e, c), e <= c) for e, c in zip(errors, limits, strict=True))
+        refused += compare_trials(a, b, n_resamples=1).p_value <= 0.05
+    assert refused <= 20  # 10 expected; ranks of Gehan's scores refuse 36
+
+
+def test_the_test_of_censored_trials_is_that_of_sums_by_hand():
+    # At 1, 2 and 3 errors one trial learned, of 2 and 2, 2 and 1, 1 and 1 at risk: weights 4, 3, 2.
+    a, b = Trials(np.array([2.0, 5.0]), np.array([True, False])), learned([1.0, 3.0])
+    # The weighted number of trials of a is 3; at most as many if none of its trials learned at 1,
+    # and not both at 2 and 3.
+    assert compare_trials(a, b).p_value == pytest.approx(1 / 2 * (1 - 2 / 3 * 1 / 2))
+
+
 def test_a_baseline_without_errors_and_medians_that_none_reached_are_put_in_words(played):
     one = compare_trials(learned(np.arange(10.0, 20.0)), learned(np.zeros(10)))
     some = Trials(np.full(10, 50.0), np.arange(10) < 2)

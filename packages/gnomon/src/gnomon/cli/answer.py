@@ -83,10 +83,10 @@ class Answer:
         """Add results whose text is printed otherwise."""
         self._results.extend(records)
 
-    def say(self, text: str, *, styled: bool = False) -> None:
-        """Print a text whose content is in the results too; ``styled``: without change."""
+    def say(self, text: str) -> None:
+        """Print a text whose content is in the results too."""
         if not self.as_json:
-            self._print(text if styled else visible(text))
+            self._print(visible(text))
 
     def _print(self, text: str, *, table: bool = False) -> None:
         """Print a text; a blank line separates a table from what follows."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,12 +9,9 @@ from typing import Annotated
 import typer
 
 from gnomon.cli import JsonOption, answering
-from gnomon.errors import GnomonError, counted, visible
+from gnomon.errors import GnomonError, counted
 from gohr.errors import RuleSyntaxError
 
-#: Kind of token -> the number of its colour on a terminal.
-_COLORS = {"number": 36, "name": 32, "text": 33, "symbol": 0}
-_DIM = 2
 #: States of play to look at for a board on which a rule gets stuck.
 _STATES = 1000
 
@@ -70,7 +65,7 @@ def show(
             raise error.in_file(rule) from None
         words = explain(rule_set)
         answer.results([asdict(info_of(rule, rule_set)) | {"text": text, "words": words}])
-        answer.say(f"{printable(text).rstrip()}\n\n{visible(words)}", styled=True)
+        answer.say(f"{text.rstrip()}\n\n{words}")
 
 
 @app.command()
@@ -162,32 +157,3 @@ def equivalent(
         answer.results([{"a": a, "b": b, **record}])
         answer.say(str(found))
     raise typer.Exit(0 if found else 1)
-
-
-def printable(text: str) -> str:
-    """Return a text as standard output takes it: in colours on a terminal, untouched in a pipe."""
-    if not sys.stdout.isatty():
-        return text
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    lines = (visible(line.rstrip("\r")) for line in text.split("\n"))
-    return "\n".join(lines if plain else map(_colored, lines))
-
-
-def _colored(line: str) -> str:
-    """Return a line with the colours of its tokens; what does not parse stays as it is."""
-    from gohr.rules.lexer import tokenize
-
-    try:
-        tokens = tokenize(line)
-    except RuleSyntaxError:
-        return line
-    shown, end = "", 0
-    for token in tokens[:-1]:
-        shown += line[end : token.column - 1]
-        shown += _in_color(line[token.column - 1 : token.end_column - 1], _COLORS[token.kind])
-        end = token.end_column - 1
-    return shown + _in_color(line[end:], _DIM)
-
-
-def _in_color(text: str, color: int) -> str:
-    return f"\x1b[{color}m{text}\x1b[0m" if text and color else text

@@ -10,14 +10,14 @@ from .metrics import METRICS as METRICS
 from .metrics import episode_errors as episode_errors
 from .metrics import score_trial as score_trial
 from .progress import status as status
-from .recorded_run import RecordedTrial as RecordedTrial
-from .recorded_run import write_recorded_run as write_recorded_run
 from .rule_elements import Trials as Trials
 from .rule_elements import compare_trials as compare_trials
 from .rule_elements import elements as elements
 from .rule_tags import tag_effects as tag_effects
 from .runner import run as run
+from .runs import RecordedTrial as RecordedTrial
 from .runs import Run as Run
+from .runs import write_recorded_run as write_recorded_run
 from .scores import score as score
 from .store import TrialRecord as TrialRecord
 from .suites import available_suites as available_suites

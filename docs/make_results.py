@@ -349,7 +349,8 @@ def page(folder: Path) -> str:
     found.figure().write(folder / "elements.svg")
     assert folds.nested is not None
     weights = zip(folds.model.tasks, folds.model.weights, strict=True)
-    frequent = list(folds.nested.frequencies().items())[:3]
+    chosen = folds.nested.chosen
+    frequent = Counter(task for tasks in chosen for task in tasks).most_common(3)
     by_kind = Counter(learner["kind"] for learner in about["learners"])
     return TEXT.format(
         n_learners=len(whole.algorithms),
@@ -377,7 +378,7 @@ def page(folder: Path) -> str:
         kind_rmse=errors_of(kinds)[0],
         kind_r2=errors_of(kinds)[1],
         n_tables=by_kind["tabular_q"],
-        frequent=", ".join(f"`{task}` ({share:.0%})" for task, share in frequent),
+        frequent=", ".join(f"`{task}` ({n / len(chosen):.0%})" for task, n in frequent),
         sb3=sb3_text(skill),
     )
 

@@ -44,30 +44,15 @@ def test_a_suite_is_distilled(command, suite, tmp_path):
     assert results(command(*words))["results"] == results(said)["results"]
 
 
-def test_people_read_both_errors(command, suite):
-    status, out, _ = command("gnomon", "distill", suite, "--size", "2", "--transform", "identity")
-    assert status == 0
-    assert "% with these tasks given" in out
-    assert "with tasks chosen without the predicted algorithms (30 of 30)" in out
-    assert "% of the pairs of algorithms are in the right order" in out
-    assert "identity summary = " in out
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--size", "9"), "expected a size from 1 to 8, found 9"),
-        (("--procedure", "magic"), "unknown procedure 'magic'"),
-        (("--have", "t77"), "unknown task 't77'; did you mean 't7'?"),
-        (("--group-by", "paper"), "unknown column 'paper'"),
-        (("--exclude", "x"), "unknown task 'x'"),
         (("--normalize", "nowhere.csv"), "nowhere.csv"),
         (("--normalize", "min-max"), "two fixed scores of each task to a CSV file of task, low, "),
-        (("--have", "t1,t1"), "t1 is given twice"),
         (("--have", "t1", "--exclude", "t1"), "t1 is excluded"),
         (("--model", "no/where.json"), "no: expected a folder to write to"),
         (("--model", "."), "expected the name of a file to write"),
-        (("--transform", "logit"), "unknown transform 'logit'"),
         (("--figure", "plot.gif"), "expected a name that ends in .svg, .png or .pdf"),
     ],
 )

@@ -73,12 +73,17 @@ def test_one_command(tmp_path):
 def test_people_and_hidden_seasons_play_without_numba(settings, database, token):
     """Numba would take 110 MiB of the server, and 20 s to compile at its first start."""
     hidden_season(database)
-    invitation = invite(database, "clockwise")
+    shown = {"rule": "clockwise", "evidence": "random", "episodes": 1}
+    invitation = invite(database, "clockwise", shown)
     with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         game = playing.begin(client, invitation)
         cell = client.get(f"/api{game}").json()["view"]["pieces"][0]["cell"]
         move = {"cell": cell, "bucket": 0}
         assert client.post(f"/api{game}/attempts", json=move).status_code == 200
+        assert client.post(f"/api{game}/give-up").status_code == 200
+        player = game.replace("/play/games", "/players").partition(".")[0]
+        tests = client.post(f"/api{player}/go-on").json()["address"]
+        assert "Another player tried" in client.get(tests).text
         client.cookies.clear()
         trial = remote_play.begin(client, token)["trials"][0]["trial"]
         assert remote_play.move(client, token, (trial, 0, [0])).status_code == 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +153,28 @@ def test_simulated_players_are_diagnosed():
     for found in (poor_tests, forgetful):
         total = found["little evidence"] + found["poor tests"] + found["poor inference"]
         assert total == pytest.approx(found["all"])
+
+
+def test_four_cells_are_who_made_the_attempts_and_who_concluded():
+    shares = {"solved": 0.2, "ideal_on_same": 0.6, "ideal_on_own": 0.8}
+    nothing = (math.nan,) * 4
+    found = Induction(
+        tuple(
+            Outcome(
+                "m", tester, f"r{rule}", "", 0, 5, 90, 5, n_solved, *nothing,
+                shares["ideal_on_same"], shares["ideal_on_own"],
+            )
+            for rule in range(20)
+            for tester, n_solved in (("own", 1), ("informative", 2))
+        )
+    )  # fmt: skip
+    cells = {(one.tests_by, one.concluded_by): one.value for one in found.cells()}
+    assert list(cells) == list(product(("player", "observer"), repeat=2))
+    assert list(cells.values()) == pytest.approx([0.2, 0.6, 0.4, 0.8])
+    losses = {loss.cause: loss.value for loss in found.losses().where(tester="own")}
+    assert losses["poor inference"] == pytest.approx(0.6 - 0.2)
+    assert losses["poor tests"] == pytest.approx(0.8 - 0.6)
+    assert not Induction(tuple(one for one in found if one.tester != "own")).cells()
 
 
 @pytest.mark.filterwarnings("ignore:mean of")

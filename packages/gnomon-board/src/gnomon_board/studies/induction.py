@@ -2,25 +2,30 @@
 
 A player sees the evidence and the test boards that learners and models get in the same trial. A
 plan for a test board is a game under a rule that accepts every move, so that it needs no replies.
+Evidence is made in a process of its own, since its players need Numba, which the server does not.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from gnomon_board.computation import Computation
 from gnomon_board.schema import PlaySession, Study, StudyAssignment
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import StoredGame, rebuild_game
 from gohr import N_BUCKETS, N_CELLS, Board, BoardSpec, TrialLog
 from gohr.experiments import RuleEntry, load_suite
-from gohr.induction import Conclusion, Induction, evidence, grade, outcome_of, trial_boards
 from gohr.people import Game, SeriesTerms
+
+if TYPE_CHECKING:
+    from gohr.induction import Induction
 
 _ANY = "(*, *, *, *, *)"
 #: The columns of a log, with their types.
@@ -77,20 +82,47 @@ def series_game(
     if each.evidence is None and not is_followed:
         return game, None
     rule, trial = RuleEntry(each.rule, text), _trial_of(session, player, plan)
-    drawn: dict[str, Any] = {"trial": trial, "seed": plan.seed, "board_spec": spec}
+    counts = each.episodes, each.tests
+    boards, tests, log = _drawn(text, each.evidence, *counts, trial, plan.seed, spec)
     if each.evidence is None:
-        boards = trial_boards(rule, "evidence", each.episodes, **drawn)
         return replace(game, terms=_dealing(game.terms, boards, spec)), None
-    if each.evidence == "own":
+    if log is None:
         log = _played(session, player, series - 1)
-        n_boards = len(log.boards)
-    else:
-        n_boards = each.episodes
-        log = evidence(rule, each.evidence, n_boards, **drawn)
-    tests = trial_boards(rule, "test", each.tests, **drawn)
+    n_boards = len(log.boards) if each.evidence == "own" else each.episodes
     terms = _dealing(SeriesTerms(memory_aid=each.memory_aid, guess="series"), tests, spec)
     planned = replace(game, rule_text=_ANY, episodes=each.tests, horizon=N_CELLS, terms=terms)
     return planned, Evidence(each.evidence, rule, trial, plan.seed, n_boards, log)
+
+
+_Codes = npt.NDArray[np.uint8]
+_Drawn = tuple[_Codes, _Codes, TrialLog | None]
+
+
+@lru_cache(maxsize=100)
+def _drawn(*given: Any) -> _Drawn:
+    """Return what :func:`_draw` returns in a process of its own."""
+    return Computation(_draw, *given).result()
+
+
+def _draw(
+    text: str,
+    source: str | None,
+    n_boards: int,
+    n_tests: int,
+    trial: int,
+    seed: int,
+    spec: BoardSpec,
+) -> _Drawn:
+    """Return the boards of evidence and the test boards of a trial, and attempts of a source."""
+    from gohr.induction import evidence, trial_boards
+
+    rule = RuleEntry("", text)
+    drawn: dict[str, Any] = {"trial": trial, "seed": seed, "board_spec": spec}
+    boards = trial_boards(rule, "evidence", n_boards, **drawn)
+    tests = trial_boards(rule, "test", n_tests, **drawn)
+    if source in (None, "own"):
+        return boards, tests, None
+    return boards, tests, evidence(rule, cast(Any, source), n_boards, **drawn)
 
 
 def _trial_of(session: Session, player: StudyAssignment, plan: StudyPlan) -> int:
@@ -103,7 +135,7 @@ def _trial_of(session: Session, player: StudyAssignment, plan: StudyPlan) -> int
     return (session.scalar(earlier) or 0) % plan.trials
 
 
-def _dealing(terms: SeriesTerms, boards: npt.NDArray[np.uint8], spec: BoardSpec) -> SeriesTerms:
+def _dealing(terms: SeriesTerms, boards: _Codes, spec: BoardSpec) -> SeriesTerms:
     """Return terms with these boards as the given ones."""
     given = [
         [{"cell": each.pos, "shape": each.shape, "color": each.color} for each in board.pieces]
@@ -127,6 +159,8 @@ def outcomes_of(session: Session, study: Study) -> Induction:
     Test boards that were not finished are not solved, also those of players who left. Games of
     excluded players are left out.
     """
+    from gohr.induction import Conclusion, Induction, grade, outcome_of
+
     rows = session.scalars(
         select(PlaySession)
         .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)

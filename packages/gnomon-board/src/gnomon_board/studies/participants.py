@@ -290,6 +290,13 @@ def leave(session: Session, player: StudyAssignment) -> None:
 # -- series ----------------------------------------------------------------------------------------
 
 
+def prepare_game(session: Session, player: StudyAssignment) -> None:
+    """Draw the boards of the next series, before the write that begins it: it may take seconds."""
+    plan = StudyPlan.from_record(player.study.plan)
+    if player.n_played < len(plan.lists[player.rule_list]) and not player.has_left:
+        series_game(session, player, plan, player.n_played, "")
+
+
 def next_game(session: Session, player: StudyAssignment, key: str) -> str | None:
     """Return the key of the game to play now, which is begun if necessary; None after the last.
 

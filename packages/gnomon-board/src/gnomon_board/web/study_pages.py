@@ -27,6 +27,7 @@ from gnomon_board.studies.participants import (
     leave,
     next_game,
     player_counts,
+    prepare_game,
     quiz_tries,
     returning,
     step_of,
@@ -289,14 +290,17 @@ def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Taken | 
 
 
 @router.post("/api/players/{key}/go-on")
-def go_on(session: WriteSession, key: Key, _: Checked) -> Lead:
+def go_on(database: DatabaseOf, key: Key, _: Checked) -> Lead:
     """Lead a player to the game to play now, or to the page after the last one."""
-    game = next_game(session, find_player(session, key), key)
-    if game is None:
-        return Lead(address=f"/players/{key}")
-    session.flush()
-    found = find_game(session, game)
-    shows = found.is_test and not found.session.attempts
+    with database.reading() as session:
+        prepare_game(session, find_player(session, key))
+    with database.writing() as session:
+        game = next_game(session, find_player(session, key), key)
+        if game is None:
+            return Lead(address=f"/players/{key}")
+        session.flush()
+        found = find_game(session, game)
+        shows = found.is_test and not found.session.attempts
     return Lead(address=f"/play/games/{game}{'/evidence' if shows else ''}")
 
 

@@ -167,6 +167,32 @@ class Loss(FieldRecord):
     n: int
 
 
+@dataclass(frozen=True)
+class Cell(FieldRecord):
+    """Share of the test boards solved, by who made the attempts and who drew the conclusion.
+
+    Parameters
+    ----------
+    player : str
+    tests_by, concluded_by : {"player", "observer"}
+        The ideal observer makes as many attempts as the player, except where the player concludes
+        from them: these are the outcomes of the tester ``informative``.
+    value, low, high : float
+        Mean share, with its 95 % interval over rules as clusters; NaN if it was not measured.
+    n_rules, n : int
+        Number of rules, and of outcomes.
+    """
+
+    player: str
+    tests_by: str
+    concluded_by: str
+    value: float
+    low: float
+    high: float
+    n_rules: int
+    n: int
+
+
 class Induction(Results[Outcome]):
     """Outcomes of players on hidden rules, from evidence of several kinds.
 
@@ -200,6 +226,31 @@ class Induction(Results[Outcome]):
             if by_group:
                 groups += [(name, mine) for (name,), mine in _by(rows, "group") if name]
             found += [_solved(player, tester, group, n_boards, mine) for group, mine in groups]
+        return Results(tuple(found))
+
+    def cells(self) -> Results[Cell]:
+        """Return the four cells of each player that made attempts of its own and concluded.
+
+        Attempts by the player or the observer, conclusions by the player or the observer: the
+        losses are differences between them, over the same outcomes.
+        """
+        found: list[Cell] = []
+        rows = [one for one in self if one.n_tests and not math.isnan(one.ideal_on_same)]
+        for (player,), mine in _by(rows, "player"):
+            own = [one for one in mine if one.tester == OWN]
+            shown = [one for one in mine if one.tester == "informative"]
+            cells = (
+                ("player", "player", own, "solved"),
+                ("player", "observer", own, "ideal_on_same"),
+                ("observer", "player", shown, "solved"),
+                ("observer", "observer", own, "ideal_on_own"),
+            )
+            for tests_by, concluded_by, of, name in cells if own else ():
+                values = (math.nan,) * 3
+                if of:
+                    values = _over_rules(of, [getattr(one, name) for one in of])
+                n_rules = len({one.rule for one in of})
+                found.append(Cell(player, tests_by, concluded_by, *values, n_rules, len(of)))
         return Results(tuple(found))
 
     def losses(self) -> Results[Loss]:
@@ -280,7 +331,7 @@ class Induction(Results[Outcome]):
             text = f"{player} solves {share} ({tester} evidence)"
             own = [loss for loss in causes if (loss.player, loss.tester) == (player, tester)]
             largest = max(own, key=lambda loss: loss.value, default=None)
-            if largest is not None and largest.value > 0:
+            if largest is not None and largest.value >= 0.005:
                 text += f"; most losses are due to {largest.cause}, {100 * largest.value:.0f} %"
             said.append(f"{text}.")
         return tuple(said)

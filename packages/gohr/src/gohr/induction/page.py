@@ -13,7 +13,7 @@ from gnomon.plot import Dot, Figure, Panel, draw_dots, frame
 from gnomon.plot.style import FULL_WIDTH
 from gnomon.ranking import Ranking
 from gnomon.reports import Answer, Report, Section, Table, try_place
-from gohr.induction.outcomes import EVERY, Induction, Loss, Solved
+from gohr.induction.outcomes import EVERY, Cell, Induction, Loss, Solved
 
 _ROW = 0.3
 
@@ -41,7 +41,7 @@ def induction_report(found: Induction) -> Report:
         )
     ]
     if losses:
-        sections.append(losses_section(list(losses)))
+        sections.append(losses_section(found))
     ranking = found.ranking()
     if ranking is not None:
         sections.append(Section("ranks", "Ranks", tables=(_rank_table(ranking),)))
@@ -56,8 +56,9 @@ def induction_report(found: Induction) -> Report:
     )
 
 
-def losses_section(losses: list[Loss]) -> Section:
+def losses_section(found: Induction) -> Section:
     """Return the section of a page that shows where players fail."""
+    losses, cells = list(found.losses()), list(found.cells())
     return Section(
         "losses",
         "Where players fail",
@@ -67,7 +68,7 @@ def losses_section(losses: list[Loss]) -> Section:
             "inference: what the player solves less than the observer from the same evidence. The "
             "three add up to the boards not solved.",
         ),
-        tables=(_loss_table(losses),),
+        tables=(*((_cell_table(cells),) if cells else ()), _loss_table(losses)),
         figures=(_loss_figure(losses),),
     )
 
@@ -102,6 +103,23 @@ def _attempts(m_star: float) -> str:
     if math.isnan(m_star):
         return "-"
     return f"{m_star:.4g}" if math.isfinite(m_star) else "not reached"
+
+
+def _cell_table(cells: list[Cell]) -> Table:
+    """Return a row for each player, with a column for each of its four cells."""
+    columns = list(dict.fromkeys((one.tests_by, one.concluded_by) for one in cells))
+    rows: dict[str, list[str]] = {}
+    for one in cells:
+        rows.setdefault(one.player, []).append(_interval(one.value, one.low, one.high))
+    return Table(
+        "Test boards solved, by who made the attempts and who concluded",
+        ("player", *(f"{tests}'s attempts, {by} concludes" for tests, by in columns)),
+        tuple((player, *shares) for player, shares in rows.items()),
+        "The observer makes as many attempts as the player; where the player concludes from them, "
+        "they are those of the evidence “informative”.",
+        name="cells",
+        numbers=[one.as_record() for one in cells],
+    )
 
 
 def _loss_table(rows: list[Loss]) -> Table:
@@ -168,7 +186,7 @@ def _share(value: float) -> str:
 
 
 def _interval(value: float, low: float, high: float) -> str:
-    ends = "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
+    ends = "" if math.isnan(low) else f" [{low:.2f},\xa0{high:.2f}]"
     return f"{_share(value)}{ends}"
 
 

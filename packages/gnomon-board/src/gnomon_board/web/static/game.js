@@ -188,7 +188,7 @@
     document.getElementById("memory-list").hidden = !remembers();
     document.getElementById("no-moves").hidden = view.attempts.length > 0;
     moves.replaceChildren(...[...view.attempts].reverse().map((attempt) => {
-      const item = element("li", attempt.outcome === "accepted" ? "yes" : "");
+      const item = element("li", { accepted: "yes", placed: "placed" }[attempt.outcome] || "");
       const number = element("span", "nr");
       number.textContent = attempt.number;
       const what = element("span", "");

@@ -1,7 +1,8 @@
 """The interval rule: one standard error for every metric, with Student's t.
 
 1. The variance of each algorithm's runs on each task is moderated over the algorithms of the table
-   (:func:`moderated_variances`), and the residuals of the runs are rescaled to it.
+   (:func:`moderated_variances`). One factor on all residuals of an algorithm makes the variances of
+   its task means add up to the moderated ones.
 2. The standard error is the standard deviation of the metric over bootstrap resamples of the
    residuals within tasks, times sqrt(R/(R - 1)). For a metric that is a mean of some function of
    the scores it has a closed form: for the mean this is Welch's standard error.
@@ -9,6 +10,11 @@
    algorithms the squared errors add.
 4. Where the runs share an effect over tasks (:func:`shared_effects`), the error grows by the
    factor that whole runs show, moderated over the table, if this gives the wider interval.
+
+For the mean, whose error depends on this sum alone, a factor for each task would give the same.
+Other metrics keep the pattern of an algorithm's own residuals: moderated variances are means over
+algorithms, in which single outlying runs dominate, and would give the tasks of other algorithms a
+spread that the interquartile mean, which cuts such runs off, does not have.
 
 The median of task means has the profile of its likelihood (:mod:`gnomon.stats.medians`), and where
 tasks are a sample the percentile interval is expanded (:meth:`Drawn.expanded`).
@@ -331,24 +337,31 @@ def _inflation(drawn: Strata) -> float:
 
 
 def _residual_sample(strata: Strata, variances: FloatArray) -> Strata:
-    """Return the task means plus residuals that have these variances, to draw resamples from.
+    """Return the task means plus residuals to draw resamples from.
 
-    Runs that are all equal, and single runs, are replaced by evenly spaced ones, since other
-    algorithms show that they could vary. Infinite scores stay as they are.
+    One factor for all tasks that vary makes the variances of their means add up to those of
+    moderated variances. Runs that are all equal, and single runs, are replaced by evenly spaced
+    ones of the moderated variance, since other algorithms show that they could vary. Infinite
+    scores stay as they are.
     """
     drawn = strata.with_single_runs_twice()
-    inflation, values = _inflation(drawn), drawn.values.copy()
-    for size in np.unique(drawn.counts).tolist():
-        tasks = np.flatnonzero(drawn.counts == size)
-        places = drawn.starts[tasks, None] + np.arange(size)
-        known = np.isfinite(variances[tasks]) & np.isfinite(values[places]).all(axis=1)
-        tasks, places = tasks[known], places[known]
-        runs = values[places]
-        means, own = runs.mean(axis=1, keepdims=True), runs.var(axis=1)
-        residuals, even = runs - means, np.linspace(-1.0, 1.0, size)
-        equal = own <= np.square(1e-14 * np.abs(runs).max(axis=1))
-        residuals[equal], own[equal] = even, even.var()
-        # So that the error of a mean is sqrt(variance / n) after the inflation of all tasks.
-        scale = np.sqrt(variances[tasks] * size / (strata.counts[tasks] * own * inflation))
-        values[places] = means + scale[:, None] * residuals
+    counts, own = drawn.counts, drawn.task_variances
+    known = np.isfinite(own) & np.isfinite(variances)
+    largest = np.maximum.reduceat(np.abs(drawn.values), drawn.starts[:-1])
+    varied = known & (own > np.square(1e-14 * largest))
+    used = variances.copy()
+    if varied.any():
+        moderated, raw = (float(np.sum((x / counts)[varied])) for x in (variances, own))
+        used[varied] = own[varied] * (moderated / raw)
+    means: FloatArray = np.repeat(drawn.task_means, counts)
+    is_varied, is_known = (np.repeat(x, counts) for x in (varied, known))
+    places = np.arange(drawn.n_scores) - np.repeat(drawn.starts[:-1], counts)
+    even = 2.0 * places / np.repeat(counts - 1, counts) - 1.0
+    spread = np.where(varied, own, counts * (counts + 1) / (3.0 * np.square(counts - 1)))
+    # So that the error of a mean is sqrt(variance / n) after the inflation of all tasks.
+    size = counts**2 / ((counts - 1) * strata.counts)
+    with np.errstate(invalid="ignore"):
+        scale = np.repeat(np.sqrt(used * size / (spread * _inflation(drawn))), counts)
+        residuals = np.where(is_varied, drawn.values - means, even)
+        values = np.where(is_known, means + scale * residuals, drawn.values)
     return replace(drawn, values=values)

@@ -105,6 +105,25 @@ def test_a_single_run_borrows_its_variance():
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+def test_single_pairs_borrow_their_variance():
+    """Without a variance of their own, intervals of pairs covered 67 %."""
+    held = {"mean": 0, "iqm": 0}
+    for seed in range(150):
+        draws = rng(seed)
+        rows = [
+            {"algorithm": a, "task": f"t{t}", "run": r, "score": draws.normal(t / 4)}
+            for a in "ab"
+            for t, n in enumerate([1, 1, 1, 1, 5, 5, 5, 5])
+            for r in range(n)
+        ]
+        scores = ScoreTable.from_records(rows)
+        for one in compare(scores, "a", "b", [*held], paired=True, n_resamples=200):
+            held[one.metric] += one.low <= 0.0 <= one.high
+    for n in held.values():
+        assert stats.binomtest(n, 150, 0.95, alternative="less").pvalue > 0.01, held
+
+
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 @pytest.mark.parametrize("metric", ["mean", "iqm", "median"])
 def test_intervals_move_with_the_scores(metric):
     x = rng(1).normal(size=(3, 5, 6))

@@ -263,8 +263,11 @@ def _paired_error(x: Strata, y: Strata, metric: Metric, rule: Rule) -> Student:
         found = of_mean(metric.each(x.values) - metric.each(y.values))
         return replace(found, df=min(found.df, plain.df))
     drawn = drawn_of(x, metric, rule).minus(drawn_of(y, metric, rule))
-    inflation = x.mean_runs / max(x.mean_runs - 1.0, 1.0)
-    return Student(drawn.value, float(drawn.values.std(ddof=1)) * math.sqrt(inflation), plain.df)
+    # Resamples vary too little, and single pairs not at all: by as much as those of the mean do.
+    within = x.variances_of(x.values - y.values) * (x.counts - 1) / np.square(x.counts)
+    resampled = math.sqrt(float(np.sum(within))) / x.n_tasks
+    inflation = plain.error / resampled if resampled > 0.0 else 0.0
+    return Student(drawn.value, float(drawn.values.std(ddof=1)) * inflation, plain.df)
 
 
 def _pairs(table: ScoreTable, a: str, b: str, tasks: Sequence[str]) -> tuple[Strata, Strata]:

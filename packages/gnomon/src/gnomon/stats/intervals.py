@@ -229,7 +229,9 @@ class Noise:
     @classmethod
     def of(cls, strata: Strata) -> Noise:
         """Return an algorithm's own noise."""
-        return cls(strata.task_variances, shared_effects({"": strata}, "own").get(""))
+        own, dfs = strata.task_variances[None], (strata.counts - 1)[None].astype(np.float64)
+        effect = shared_effects({"": strata}, "own").get("")
+        return cls(variances_to_use(own, dfs, "own")[0], effect)
 
     def df(self, counts: IntArray) -> float:
         """Return the degrees of freedom of a mean over tasks with these numbers of runs."""

@@ -78,6 +78,7 @@ def new(
     Example:
       gnomon-board study new plan.toml --data board --public-url https://board.example.org
     """
+    from gnomon_board.studies.induction import make_first_evidence
     from gnomon_board.studies.plan import read_plan
     from gnomon_board.studies.store import make_study
 
@@ -86,6 +87,7 @@ def new(
         with opened.writing() as session:
             study, key = make_study(session, read)
             record = {"id": study.id, "study": study.name, "invitation": _join(public_url, key)}
+        make_first_evidence(read)
         answer.results([record])
         lists, rules = counted(len(read.lists), "list"), counted(len(read.rules), "rule")
         answer.say(f"study {read.name}: {lists}, {rules}")

@@ -94,6 +94,14 @@ def series_game(
     return planned, Evidence(each.evidence, rule, trial, plan.seed, n_boards, log)
 
 
+def make_first_evidence(plan: StudyPlan) -> None:
+    """Make evidence of a plan, so that the engine is compiled before a player waits for it."""
+    for each in (each for listed in plan.lists.values() for each in listed):
+        if each.evidence not in (None, "own"):
+            counts, spec = (each.episodes, each.tests), each.board.spec()
+            _drawn(plan.rule_text(each.rule), each.evidence, *counts, 0, plan.seed, spec)
+
+
 _Codes = npt.NDArray[np.uint8]
 _Drawn = tuple[_Codes, _Codes, TrialLog | None]
 

@@ -134,6 +134,36 @@ def test_a_model_that_wins_all_its_votes_has_no_finite_rating(rng):
     assert (ranking.names[0], ranking.names[-1]) == ("best", "worst")
 
 
+def test_models_without_a_rating_are_compared_with_each_other(rng):
+    rows = [*drawn(rng), *[("top", "next", 1.0)] * 20, *[("next", "m0", 1.0)] * 20]
+    mixed = [("x", "m0", 1.0)] * 20 + [("x", "y", 1.0), ("x", "y", 1.0), ("y", "x", 1.0)] * 15
+    with noted():
+        (one,) = gn.compare(votes_of(rows), "top", "next")
+        ranks = {one.name: (one.rank_low, one.rank_high) for one in gn.rank(votes_of(rows))}
+        (two,) = gn.compare(votes_of([*rows, *mixed]), "x", "y")
+    assert (one.value, one.better, one.method) == (np.inf, "top", "sign_bound")
+    assert (ranks["top"], ranks["next"]) == ((1, 1), (2, 2))
+    # Those that beat each other have a finite lead: odds of 2 to 1.
+    assert two.value == pytest.approx(POINTS * np.log(2.0))
+    assert two.low > 0.0
+
+
+def test_the_bound_is_valid_for_equal_models(rng):
+    bounds = []
+    for _ in range(300):
+        ratings = np.array([2.0, 2.0, 0.0, 0.0, -1.0])
+        a = np.repeat([0, 1, 2, 3], [*rng.integers(2, 9, size=2), 15, 15])
+        b = (a + rng.integers(1, 5, size=len(a))) % 5
+        won = (rng.random(len(a)) < expit(ratings[a] - ratings[b])).astype(float)
+        rows = [(f"m{i}", f"m{j}", w) for i, j, w in zip(a, b, won, strict=True)]
+        if {"m0", "m1"} <= {name for *two, _ in rows for name in two}:
+            with noted():
+                (one,) = gn.compare(votes_of(rows), "m0", "m1")
+            bounds += [one.p_value] if one.method == "sign_bound" else []
+    assert len(bounds) > 30
+    assert np.mean(np.array(bounds) <= 0.05) <= 0.05
+
+
 def test_models_without_common_votes_are_not_separated():
     rows = [(a, b, x) for a, b in ("ab", "cd") for x in (1.0, 0.0, 1.0)]
     with pytest.warns(gn.errors.DegenerateScoresWarning, match="no finite rating"):

@@ -169,14 +169,16 @@ class Votes:
         return won
 
     @cached_property
-    def rated(self) -> IntArray:
-        """The models that are rated: the largest group that is chained by wins both ways.
+    def groups(self) -> list[IntArray]:
+        """Groups of models in which chains of wins lead from each to each."""
+        group = _chained(self.wins)
+        return [np.flatnonzero(group == number) for number in range(group.max() + 1)]
 
-        Of groups of one size, that with the most votes.
-        """
-        group, votes = _chained(self.wins), (self.wins + self.wins.T).sum(axis=1)
-        sizes = np.bincount(group) + np.bincount(group, votes) / (4.0 * len(self.share))
-        return np.flatnonzero(group == sizes.argmax())
+    @cached_property
+    def rated(self) -> IntArray:
+        """The models that are rated: the largest group; of equal ones, that with the most votes."""
+        votes = (self.wins + self.wins.T).sum(axis=1)
+        return max(self.groups, key=lambda models: (len(models), votes[models].sum()))
 
     @classmethod
     def refuse(cls, scores: ScoreTable, verb: str) -> None:
@@ -294,18 +296,17 @@ def _fitted(votes: Votes) -> Ratings:
 
 
 def _beyond(votes: Votes) -> FloatArray:
-    """Return 0 for rated models, and for others infinity with the sign of their lead.
+    """Return the leads that chains of wins show without a fit, (models, models).
 
-    A model leads the rated ones if a chain of wins leads from it to them; NaN where there is a
-    chain neither way.
+    Infinity with the sign of the lead where a chain of wins leads one way only, 0 where chains lead
+    both ways and NaN where none leads either way.
     """
     from scipy.sparse import csgraph
 
-    start, found = int(votes.rated[0]), np.full(len(votes.names), math.nan)
-    for wins, sign in ((votes.wins, -math.inf), (votes.wins.T, math.inf)):
-        found[csgraph.breadth_first_order(wins > 0.0, start, return_predecessors=False)] = sign
-    found[votes.rated] = 0.0
-    return found
+    ahead = np.isfinite(csgraph.shortest_path(votes.wins > 0.0, unweighted=True))
+    leads = np.where(ahead & ~ahead.T, math.inf, np.where(ahead.T & ~ahead, -math.inf, math.nan))
+    leads[ahead & ahead.T] = 0.0
+    return leads
 
 
 def estimate_votes(
@@ -316,7 +317,8 @@ def estimate_votes(
     place = {int(model): at for at, model in enumerate(votes.rated)}
     fit = _fitted(votes.among(votes.rated))
     counts = np.bincount(np.concatenate([votes.first, votes.second]), minlength=len(votes.names))
-    values, errors, found = _beyond(votes), np.full(len(votes.names), math.nan), []
+    values, errors = _beyond(votes)[:, votes.rated[0]], np.full(len(votes.names), math.nan)
+    found = []
     if len(place) > 1:
         values[votes.rated] = MEAN_RATING + POINTS * fit.ratings
         errors[votes.rated] = POINTS * np.diag(fit.errors)
@@ -347,22 +349,21 @@ def compare_votes(
 ) -> ItemComparisons:
     """Compare the ratings of two models, or of all pairs with Holm's correction."""
     _check_metrics(metrics)
-    place = {int(model): at for at, model in enumerate(votes.rated)}
-    fit, beyond = _fitted(votes.among(votes.rated)), _beyond(votes)
-    met, found = votes.wins + votes.wins.T, []
+    fits = [_fitted(votes.among(models)) for models in votes.groups if len(models) > 1]
+    place = {name: (fit, at) for fit in fits for at, name in enumerate(fit.votes.names)}
+    met, beyond, found = votes.wins + votes.wins.T, _beyond(votes), []
     pairs = [pair] if pair is not None else list(combinations(votes.names, 2))
     with recorded() as notes:
         _warn_of_unrated(votes)
         for names in pairs:
             i, j = (votes.names.index(name) for name in names)
-            if i in place and j in place:
-                a, b = place[i], place[j]
+            if beyond[i, j] == 0.0:
+                (fit, a), (_, b) = (place[name] for name in names)
                 lead, error = POINTS * (fit.ratings[a] - fit.ratings[b]), POINTS * fit.errors[a, b]
                 of = Student(float(lead), float(error), float(fit.dfs[a, b]))
                 method, p = "sandwich", of.p_value()
             else:
-                with np.errstate(invalid="ignore"):
-                    of = Student(float(beyond[i] - beyond[j]), math.nan, 1.0)
+                of = Student(float(beyond[i, j]), math.nan, 1.0)
                 method, p = "sign_bound", _sign_bound(votes, i, j)
             ends = of.interval(level)
             found.append(
@@ -400,10 +401,11 @@ def _warn_of_unrated(votes: Votes) -> None:
 def _sign_bound(votes: Votes, i: int, j: int) -> float:
     """Return a bound of the p-value that two models are equal, without a fit of their difference.
 
-    The score of the likelihood where both have one rating is a sum over votes (or voters) that is
-    symmetric about 0 if they are equal. By Hoeffding's inequality a sum of symmetric terms is
-    beyond t times the root of the sum of their squares with probability at most 2 exp(-t^2 / 2)
-    (Efron 1969).
+    The score of the likelihood where both have one rating is a sum over votes (or voters). By
+    Hoeffding's inequality a sum of terms that are symmetric about 0 is beyond t times the root of
+    the sum of their squares with probability at most 2 exp(-t^2 / 2) (Efron 1969). Votes between
+    the two are symmetric if they are equal, those against others only roughly: in simulations of
+    equal models, at most 1 % of the bounds were below 0.05.
     """
     node = np.arange(len(votes.names))
     node[j] = i

@@ -6,8 +6,8 @@
 2. The standard error is the standard deviation of the metric over bootstrap resamples of the
    residuals within tasks, times sqrt(R/(R - 1)). For a metric that is a mean of some function of
    the scores it has a closed form: for the mean this is Welch's standard error.
-3. The degrees of freedom are Satterthwaite's over tasks, with R - 1 each; for a difference of two
-   algorithms the squared errors add.
+3. The degrees of freedom are Satterthwaite's over tasks, with R - 1 each; single runs add none. For
+   a difference of two algorithms the squared errors add.
 4. Where the runs share an effect over tasks (:func:`shared_effects`), the error grows by the
    factor that whole runs show, moderated over the table, if this gives the wider interval.
 
@@ -234,9 +234,19 @@ class Noise:
         return cls(variances_to_use(own, dfs, "own")[0], effect)
 
     def df(self, counts: IntArray) -> float:
-        """Return the degrees of freedom of a mean over tasks with these numbers of runs."""
+        """Return the degrees of freedom of a mean over tasks with these numbers of runs.
+
+        Tasks with one run have the pooled variance of the others, which therefore add to the error
+        with the weights that they have in it. Of single runs alone, each task counts as one.
+        """
+        several = counts > 1
+        if not several.any():
+            several = ~several
+        dfs, single = np.maximum(counts - 1, 1)[several], np.count_nonzero(~several)
+        used = self.variances[several]
         with np.errstate(invalid="ignore"):
-            return float(satterthwaite(self.variances / counts, np.maximum(counts - 1, 1)))
+            squares = used / counts[several] + used * (single * dfs / dfs.sum())
+            return float(satterthwaite(squares, dfs))
 
     def widening(self, counts: IntArray) -> float:
         """Return the factor by which 95 % intervals are wider for the shared effect, at least 1."""

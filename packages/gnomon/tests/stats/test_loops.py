@@ -109,6 +109,19 @@ def test_scores_that_never_vary_are_decided_by_their_signs():
     assert math.isnan(loop.decide("better").low)
 
 
+def test_pairs_of_equal_scores_are_no_evidence():
+    loop = Loop()
+    for _ in range(4):
+        loop.add("main", 0.5)
+    loop.add("lucky", 0.6)
+    for name in ("main", "lucky") * 8:
+        loop.add(name, 0.5)
+    assert loop.decide("lucky").e_value == 1.0
+    while (found := loop.decide("lucky")).decision == "again":
+        loop.add(found.run[0], 0.5)
+    assert found.decision == "discard"
+
+
 def test_further_runs_of_one_side_of_a_pair_are_left_out():
     loop, other = started(), started()
     for each in (loop, other):

@@ -193,7 +193,9 @@ class _Candidate:
         return fmean(math.exp(min(x, 700.0)) for x in self.bets) if self.error > 0.0 else math.nan
 
     def bet(self, difference: float) -> None:
-        """Bet on a difference of a pair, in at most 700 standard deviations."""
+        """Bet on a difference of a pair, in at most 700 standard deviations; 0 changes nothing."""
+        if difference == 0.0:
+            return
         for i, effect in enumerate(EFFECTS):
             x = effect * difference / self.scale if self.scale else math.copysign(700.0, difference)
             self.bets[i] += math.log(2.0) - math.log1p(math.exp(-max(min(x, 700.0), -700.0)))

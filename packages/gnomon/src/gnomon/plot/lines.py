@@ -215,7 +215,9 @@ def _stretch(ax: Axes, tau: FloatArray) -> None:
         near = [abs(np.interp(value, tau, places) - np.interp(t, tau, places)) for t in ticks]
         if min(near, default=tau.size) > 0.06 * tau.size:
             ticks.append(value)
-    ax.set_xticks(sorted(ticks), [*map(short_number, sorted(ticks))])
+    ticks.sort()
+    labels = [f"{x / 1e3:g}k" if 1e4 <= abs(x) < 1e6 else short_number(x) for x in ticks]
+    ax.set_xticks(ticks, labels)
     ax.xaxis.set_minor_locator(NullLocator())
 
 

@@ -195,6 +195,11 @@ def test_from_a_file(tmp_path, rng, command):
         (lambda t: gn.rank(t, by="task"), UnknownNameError),
         (lambda t: gn.compare(t, "m0", "m1", by="voter"), ScoreDataError),
         (lambda t: gn.estimate(t, by="voter"), ScoreDataError),
+        (lambda t: gn.plan(t), ScoreDataError),
+        (
+            lambda t: gn.gate(*(t.select(algorithms=[m]) for m in t.algorithms[:2]), superior=True),
+            ScoreDataError,
+        ),
     ],
 )
 def test_what_votes_lack_is_refused(rng, call, error):

@@ -212,6 +212,8 @@ def _by_contribution(groups: Comparisons) -> list[Any]:
 
 
 def _sound(found: _Findings) -> tuple[str, ...]:
+    if found.unit == "vote":
+        return found.said("missing")
     said: list[str] = []
     for section in ("missing", "duplicates", "discrimination", "range"):
         texts = found.said(section)

@@ -223,6 +223,10 @@ def gate(
     error = (1.0 - level) / 2.0
     with recorded() as notes:
         theirs = counted_as(version_of(base, BASE), units, cluster)
+        if "opponent" in theirs.rows:
+            raise ScoreDataError(
+                "gate applies to tasks and items, not to votes; compare rates models by all votes"
+            )
         ours = counted_as(version_of(new, NEW), theirs.units, None)
         table, lacking = put_together(ours, theirs, missing, worst, require)
         metric = _known_metric(table, metric, non_inferior)

@@ -127,8 +127,8 @@ def test_the_own_attempts_of_a_player_are_evidence(client, database, tmp_path):
 @pytest.mark.parametrize(
     ("series", "message"),
     [
-        ([OWN[1]], "series 1: expected a series before it in which cm_RBKY is played"),
-        ([SHOWN, OWN[1]], "series 2: expected a series before it"),
+        ([OWN[1]], "series 1: expected the previous series to play cm_RBKY"),
+        ([SHOWN, OWN[1]], "series 2: expected the previous series"),
         ([SHOWN | {"mastery": 10}], "test boards have no replies"),
         ([SHOWN | {"evidence": "randm"}], "'own', 'random', 'positive', 'negative' or"),
         ([SHOWN | {"tests": 0}], "greater than or equal to 1"),

@@ -295,7 +295,7 @@ def test_a_loop_is_shown():
     text = str(found)
     assert len(found) == 5
     assert f"4 candidates, {len(kept)} kept" in text
-    assert "False share of the kept: 10 % at most" in text
+    assert "Expected share of false keeps: 10 % at most" in text
     assert text.endswith(str(loop.decide()))
     figure = found.figure()
     assert len(figure.rows) == 5

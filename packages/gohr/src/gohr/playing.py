@@ -244,8 +244,8 @@ class TrialInPlay:
     reveal, plays_on : bool
         As a :class:`Policy` declares them.
     interpreted : bool
-        Whether the reference interpreter plays, which needs 0.1 ms for an attempt and no Numba,
-        in place of the engine. ``rule`` is then a RuleSet.
+        Whether to play by the reference interpreter (0.1 ms per attempt, no Numba) in place of the
+        engine. ``rule`` must be a RuleSet then.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
-"""Series of a study from which players conclude: evidence, test boards without replies, outcomes.
+"""Series of a study with evidence and test boards without replies, and their outcomes.
 
-A player sees the evidence and the test boards that learners and models get in the same trial. A
-plan for a test board is a game under a rule that accepts every move, so that it needs no replies.
-Evidence is made in a process of its own, since its players need Numba, which the server does not.
+A player sees the same evidence and test boards as learners and models in the same trial. Test
+boards are played under a rule that accepts every move, so that no reply is given. Evidence is made
+in a process of its own, since its players need Numba, which the server does not load.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ class Evidence:
 def series_game(
     session: Session, player: StudyAssignment, plan: StudyPlan, series: int, shown: str
 ) -> tuple[Game, Evidence | None]:
-    """Return the game of a series for a player, and the evidence that comes before it.
+    """Return the game of a series for a player, and the evidence that is shown before it.
 
-    ``shown`` is the name that the player sees. Attempts that become evidence in the next series are
-    made on the boards of its evidence.
+    ``shown`` is the name that the player sees. If the attempts are the evidence of the next series,
+    they are made on the boards of that evidence.
     """
     listed = plan.lists[player.rule_list]
     each, text = listed[series], plan.rule_text(listed[series].rule) or ""
@@ -134,7 +134,7 @@ def _draw(
 
 
 def _trial_of(session: Session, player: StudyAssignment, plan: StudyPlan) -> int:
-    """Return the trial of a player: those of a list take the trials of the plan in turn."""
+    """Return the trial of a player: the players of a list take the trials of the plan in turn."""
     earlier = select(func.count(StudyAssignment.id)).where(
         StudyAssignment.study_id == player.study_id,
         StudyAssignment.rule_list == player.rule_list,
@@ -162,9 +162,9 @@ def _played(session: Session, player: StudyAssignment, series: int) -> TrialLog:
 
 
 def outcomes_of(session: Session, study: Study) -> Induction:
-    """Return the outcome of each game with test boards, with all players as one.
+    """Return the outcome of each game with test boards; all people count as one player.
 
-    Test boards that were not finished are not solved, also those of players who left. Games of
+    Unfinished test boards count as not solved, including those of players who left. Games of
     excluded players are left out.
     """
     from gohr.induction import Conclusion, Induction, grade, outcome_of

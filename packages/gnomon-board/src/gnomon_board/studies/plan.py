@@ -198,11 +198,11 @@ def _is_path(name: str) -> str:
 
 
 class Series(SeriesPlan):
-    """A rule of a list: boards to play; or evidence about it, and test boards without replies.
+    """A rule of a list: boards to play, or evidence and then test boards without replies.
 
-    With ``evidence``, players step through attempts on ``episodes`` boards, which are of a kind of
-    :func:`gohr.induction.evidence`, or their ``own`` attempts in the series before. Then they move
-    the pieces of ``tests`` boards without replies, and guess the rule.
+    With ``evidence``, players step through attempts on ``episodes`` boards: a kind of evidence of
+    :func:`gohr.induction.evidence`, or their ``own`` attempts in the previous series. Then they
+    move the pieces of ``tests`` boards without replies, and guess the rule.
     """
 
     evidence: Literal["own", "random", "positive", "negative", "informative"] | None = None
@@ -224,8 +224,8 @@ class StudyPlan(Part):
 
     There an entry of a list is the name of a rule, or a table with the fields of a
     :class:`Series`; a field that it leaves out is taken from ``defaults``, or from the study.
-    Players of a list get the evidence and test boards of the trials 0, 1, ... of a seed in turn,
-    those of learners and models in the same trial.
+    Players of a list take the trials 0, 1, ... in turn. Evidence and test boards are those of
+    learners and models in the same trial with the same ``seed``.
 
     Examples
     --------
@@ -286,8 +286,8 @@ class StudyPlan(Part):
                 before = [(x.rule, x.evidence) for x in listed[:n]][-1:]
                 if each.evidence == "own" and before != [(each.rule, None)]:
                     raise ValueError(
-                        f"list {name}, series {n + 1}: expected a series before it in which "
-                        f"{each.rule} is played, since its evidence is the player's own"
+                        f"list {name}, series {n + 1}: expected the previous series to play "
+                        f"{each.rule}, since the evidence is the player's own attempts"
                     )
         return self
 

@@ -194,19 +194,18 @@ def gate(
         Path | None,
         typer.Option(
             metavar="STATE",
-            help="Decide on the candidates of a loop instead, whose state is in this file.",
+            help="Decide on the candidates of the loop whose state this file holds.",
         ),
     ] = None,
     familywise: Annotated[
         bool,
-        typer.Option(
-            "--familywise", help="--loop: bound the probability of any false keep, not their share."
-        ),
+        typer.Option("--familywise", help="With --loop: bound the probability of any false keep."),
     ] = False,
     error: Annotated[
         float | None,
         typer.Option(
-            help="--loop: that share or probability. [default: 0.1; 0.05 with --familywise]",
+            help="With --loop: the bound on the expected share of false keeps (0.1), or with "
+            "--familywise on the probability of any (0.05).",
         ),
     ] = None,
     level: Level = 0.95,

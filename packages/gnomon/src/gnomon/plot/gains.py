@@ -20,15 +20,15 @@ MOST_NAMES = 12
 def loop_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of a loop: first runs as dots, kept candidates with their gains."""
     n_kept, of = len(found.kept) - 1, found.settings
-    bound = f"{'the probability of any false keep' if of['familywise'] else 'their false share'}"
+    bound = "probability of any" if of["familywise"] else "expected share of"
     return frame(
         [Panel(partial(_draw, found), "", 4.2)],
         ax,
         name="loop-gains",
         title="Gain of a loop",
         caption="Small dots: the first run of each candidate, as the gain of the baseline plus "
-        "its distance from recent runs of the baseline; one run each, so many look better than "
-        f"they are. Large dots: the {n_kept} that were kept ({bound} is at most "
+        "its distance from recent runs of the baseline; single runs, so many look better than they "
+        f"are. Large dots: the {n_kept} that were kept ({bound} false keeps: at most "
         f"{percent(of['error'])}), with their gains over {found[0].candidate} on fresh runs and "
         f"{percent(of['level'])} intervals. Above 0 is better.",
         alt=f"Gain over {found[0].candidate} by candidate: {len(found) - 1} candidates, {n_kept} "

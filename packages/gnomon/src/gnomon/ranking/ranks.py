@@ -114,7 +114,7 @@ class Ranking(Results[Ranked]):
         if method == ITEM_MEAN:
             return f"mean over items, {intervals}"
         if "units" in self.settings:
-            return f"ratings by Bradley and Terry's model, {intervals}"
+            return f"ratings by the Bradley-Terry model, {intervals}"
         return f"ordered by {method}, {intervals} of ranks"
 
     @property

@@ -256,7 +256,7 @@ def _ranks(found: _Findings) -> Section:
         f"{found.unit}s",
         *(f"{cost} per sample" for cost in costs),
     )
-    what = "Means over items" if found.unit == "item" else "Ratings by Bradley and Terry's model"
+    what = "Means over items" if found.unit == "item" else "Ratings by the Bradley-Terry model"
     text = f"{what} with {percent(found.level)} intervals."
     if ranks:
         text += " Intervals of ranks are simultaneous. Models in the same tier are not "

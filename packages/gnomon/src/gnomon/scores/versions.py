@@ -1,4 +1,4 @@
-"""Two versions of one algorithm or model: one table of both, and what the new one lacks."""
+"""Two versions of one algorithm or model: one table of both, and the scores missing in NEW."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def put_together(
     worst: float | None,
     require: float | None,
 ) -> tuple[ScoreTable, set[str]]:
-    """Return one table of both on the tasks they share, and those on which NEW lacks scores.
+    """Return one table of both on the tasks that they share, and the tasks NEW lacks scores on.
 
     `missing`, `worst` and `require` are those of :func:`gnomon.gate`.
     """
@@ -92,7 +92,7 @@ def put_together(
         np.bincount(each[~np.isnan(rows["score"])], minlength=len(place))
         for each, rows in ((at, ours), (of_base, theirs))
     )
-    # As many as BASE has, in the proportion of the two designs, and no row without a score.
+    # As many runs as BASE has, in proportion to the runs per task of the two, none without a score.
     planned = np.maximum(n, np.minimum(n_base, -(-n.max() * n_base // n_base.max())))
     short = (known > 0) & (scored < planned)
     names = [base.tasks[i] for i in np.flatnonzero(short)]

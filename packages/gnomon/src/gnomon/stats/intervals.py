@@ -11,10 +11,10 @@
 4. Where the runs share an effect over tasks (:func:`shared_effects`), the error grows by the
    factor that whole runs show, moderated over the table, if this gives the wider interval.
 
-For the mean, whose error depends on this sum alone, a factor for each task would give the same.
-Other metrics keep the pattern of an algorithm's own residuals: moderated variances are means over
-algorithms, in which single outlying runs dominate, and would give the tasks of other algorithms a
-spread that the interquartile mean, which cuts such runs off, does not have.
+The error of the mean depends on this sum alone, so a factor for each task would give the same. For
+other metrics it would not: moderated variances are means over algorithms, which single outlying
+runs dominate. They would spread the residuals of other algorithms on that task, although the
+interquartile mean trims such runs.
 
 The median of task means has the profile of its likelihood (:mod:`gnomon.stats.medians`), and where
 tasks are a sample the percentile interval is expanded (:meth:`Drawn.expanded`).
@@ -351,10 +351,10 @@ def _inflation(drawn: Strata) -> float:
 def _residual_sample(strata: Strata, variances: FloatArray) -> Strata:
     """Return the task means plus residuals to draw resamples from.
 
-    One factor for all tasks that vary makes the variances of their means add up to those of
-    moderated variances. Runs that are all equal, and single runs, are replaced by evenly spaced
-    ones of the moderated variance, since other algorithms show that they could vary. Infinite
-    scores stay as they are.
+    One factor for all tasks that vary makes the variances of their means add up to those by
+    moderated variances. Runs that are all equal, and single runs, get evenly spaced residuals with
+    the moderated variance of their task, since other algorithms show that they could vary. Infinite
+    scores are unchanged.
     """
     drawn = strata.with_single_runs_twice()
     counts, own = drawn.counts, drawn.task_variances

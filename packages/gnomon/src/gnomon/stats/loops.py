@@ -1,23 +1,24 @@
-"""Loops of candidates: keep, discard or run again, with an error stated over the whole loop.
+"""Loops of candidates: keep, discard or run again, with a bound on the error of the whole loop.
 
-A loop tries one candidate after another and keeps what is better than its baseline; what is kept
-becomes the baseline. Each candidate passes up to three stages.
+A loop tries one candidate after another and keeps those that are better than its baseline. A kept
+candidate becomes the baseline, and the others under test are discarded, since they were compared
+with the former one. Each candidate passes up to three stages.
 
-1. *Screen.* Its first run is compared with the median of recent runs of the baseline. To discard
-   here is no claim, so it costs no error; the threshold rises when runs become scarce.
+1. *Screen.* Its first run is compared with the median of recent runs of the baseline. A discard
+   makes no claim, so it uses up no error; the threshold rises when runs become scarce.
 2. *Test.* The candidate and the baseline are run in pairs, in random order. If the candidate is not
-   better, each difference `d` of a pair is positive or negative with probability 1/2, whatever the
+   better, the difference `d` of a pair is no more likely to be positive than negative, whatever the
    noise and its drift. A bet on an effect of `g` standard deviations `s` of the noise multiplies
-   the wealth by 2 / (1 + exp(-g d / s)), one on average; the mean wealth of three bets exceeds
-   1 / a with probability at most a, at any number of pairs (Ville 1939). Then the candidate is
-   kept. It is discarded when its wealth falls behind.
-3. *Gain.* Fresh pairs with the first baseline, run after the decision and in a fixed number,
-   measure the gain: no selection inflates it.
+   the wealth by 2 / (1 + exp(-g d / s)), at most one on average; the mean wealth of three bets
+   reaches 1 / a with probability at most a, at any number of pairs (Ville 1939). Then the candidate
+   is kept. It is discarded when its wealth falls behind.
+3. *Gain.* A fixed number of fresh pairs with the first baseline, run after the decision, measures
+   the gain, so selection does not inflate it.
 
-The level of the t-th test is the error times 25 / ((25 + t) (24 + t)), which sum to the error. For
-the false discovery rate it is multiplied by one plus the number kept (e-LOND, valid whatever the
-dependence of the tests); for the family-wise error the level of a kept candidate is passed on to
-the next test (online fallback).
+The error of the t-th test is the error of the loop times 25 / ((25 + t) (24 + t)); these factors
+sum to one. For the false discovery rate it is multiplied by one plus the number kept (e-LOND, valid
+whatever the dependence of the tests); for the family-wise error, the error of a kept candidate is
+passed on to the next test (online fallback).
 
 References
 ----------
@@ -65,7 +66,7 @@ RUNS_PER_CANDIDATE, EXCESS = 1.85, 10.0
 EFFECTS = (0.7, 1.5, 3.0)
 #: A test ends when the logarithm of the wealth is below GROWTH times the pairs, minus CREDIT.
 GROWTH, CREDIT = 0.1, 1.0
-#: Half of the error is spent on so many tests.
+#: Half of the error is spent on the first 25 tests.
 HALF = 25
 #: Recent runs of the baseline that are compared with; after so many other runs one is due.
 RECENT, DUE = 8, 10
@@ -90,19 +91,19 @@ class LoopDecision(FieldRecord):
     decision : {"keep", "discard", "again"}
         ``again``: more runs are needed.
     run : tuple of str
-        What to run before the next candidate, in this order: the candidate, or a baseline. Empty if
-        nothing is needed.
+        What to run before the next candidate, in this order: names of the candidate and of
+        baselines. Empty if nothing is needed.
     n_runs : int
         Runs of the candidate.
     ahead : float
-        Its first run minus the median of recent runs of the baseline, above 0 if better; NaN before
-        that is compared.
+        Its first run minus the median of recent runs of the baseline, above 0 if better; NaN until
+        they are compared.
     e_value, error : float
         The evidence that it is better, and the error of its test: it is kept if `e_value` reaches
         ``1 / error``. NaN if it was not tested.
     value, low, high : float
-        Of a kept candidate: its gain over the first baseline, above 0 if better, with its interval,
-        by fresh pairs; NaN until they are complete.
+        The gain of a kept candidate over the first baseline, above 0 if better, with its interval,
+        from fresh pairs; NaN until they are complete.
     """
 
     candidate: str
@@ -150,7 +151,9 @@ class LoopDecisions(Results[LoopDecision]):
     def notes(self) -> tuple[str, ...]:
         """The numbers, the gain, the error, and the latest decision."""
         of, last = self.settings, self.kept[-1]
-        error = "Probability of any false keep" if of["familywise"] else "False share of the kept"
+        error = (
+            "Probability of any false keep" if of["familywise"] else "Expected share of false keeps"
+        )
         gain = f"Gain of {last.candidate}: {value_in_brackets(last.value, last.low, last.high)}. "
         return (
             f"{counted(len(self) - 1, 'candidate')}, {len(self.kept) - 1} kept, "
@@ -160,7 +163,7 @@ class LoopDecisions(Results[LoopDecision]):
         )
 
     def rows(self) -> list[Row]:
-        """Return the rows of the printed table: what is kept or undecided, and the latest."""
+        """Return the rows of the printed table: kept, undecided and latest candidates."""
         return [one.as_record() for one in self if one.decision != "discard" or one is self.latest]
 
 
@@ -211,15 +214,15 @@ class _Candidate:
 class Loop:
     """A loop that tries candidates one after another and keeps what is better.
 
-    The first run is of the first baseline. Each decision depends on the runs so far alone.
+    The first run is of the first baseline. Each decision depends only on the runs so far.
 
     Parameters
     ----------
     familywise : bool
-        Whether the error is the probability that any candidate is kept that is not better; else it
-        is the expected share of such candidates in all that are kept.
+        Whether to bound the probability that any candidate is kept that is not better, in place of
+        the expected share of such candidates among those kept.
     error : float, optional
-        Between 0 and 1; 0.1 if not given, or 0.05 if `familywise`.
+        The bound, between 0 and 1; 0.1 if not given, or 0.05 if `familywise`.
     higher_is_better : bool
         Whether high scores are good.
 
@@ -228,7 +231,7 @@ class Loop:
     The error holds if the runs of a pair are exchangeable for a candidate that is not better: run
     them next to each other in the order of :attr:`LoopDecision.run`, with the same kind of seed. It
     needs no assumption about the distribution, its drift or its outliers. Intervals assume that the
-    noise of all candidates has one variance, which is pooled over all pairs.
+    noise has the same variance for all candidates, which is pooled over all pairs.
 
     Examples
     --------
@@ -389,7 +392,7 @@ class Loop:
         one.own, one.base = [], []
         self._kept, self.baseline = one, one.name
         self._recent.clear()
-        # What was compared with the former baseline cannot be decided any more.
+        # Runs paired with the former baseline decide nothing about the new one.
         for other in [*self._open.values()]:
             self._end(other, "discard")
 
@@ -448,7 +451,7 @@ class Loop:
         if one.measured:
             value = fmean(x - y for x, y in zip(one.own, one.base, strict=True))
             error = math.sqrt(self._squares / self._df / GAIN_PAIRS)
-            # Differences that never vary say nothing of the noise.
+            # Differences that do not vary do not show the noise.
             half = student_quantile(level, self._df) * error if error else math.nan
         return LoopDecision(
             candidate=one.name,
@@ -528,7 +531,7 @@ class Loop:
             loop._read = {str(name): int(n) for name, n in state["read"].items()}
         except (GnomonError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise ScoreDataError(
-                f"{path}: expected the state of a loop, version {VERSION}; found a damaged or "
-                f"another file ({type(error).__name__}: {error})"
+                f"{path}: expected the state of a loop, version {VERSION}; found a damaged file or "
+                f"one of another kind ({type(error).__name__}: {error})"
             ) from None
         return loop

@@ -1,10 +1,10 @@
-"""Votes between two models at a time, by Bradley and Terry's model.
+"""Votes between two models at a time, by the Bradley-Terry model.
 
 A model of rating b_i beats one of rating b_j with probability 1 / (1 + exp(b_j - b_i)); a tie is
-half a win for each. Ratings have a finite maximum of the likelihood only among models that are
-connected by chains of wins in both directions (Ford 1957). Their errors are those of a sandwich
-estimator, so that they hold although ties vary less than wins do and although a voter may favour a
-model: votes, or the voters that are given as clusters, are the sample.
+half a win for each. Ratings of maximum likelihood are finite only among models that are connected
+by chains of wins in both directions (Ford 1957). Their standard errors are from a sandwich
+estimator, which is valid although ties vary less than wins and although voters may favour a model:
+votes, or the voters that are given as clusters, are the sample.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ MOST_LEVERAGE = 0.999
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerry:
-    """A fit of Bradley and Terry's model: ratings b (sum 0) and their standard errors."""
+    """A fit of the Bradley-Terry model: ratings b (sum 0) and their standard errors."""
 
     ratings: FloatArray
     standard_errors: FloatArray
 
 
 def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
-    r"""Fit Bradley and Terry's model to games won, by Newton's method.
+    r"""Fit the Bradley-Terry model to games won, by Newton's method.
 
     The ratings minimise :math:`-\sum_{ij} \mathrm{wins}_{ij} \log \sigma(b_i - b_j) +
     \frac{\mathrm{ridge}}{2} \sum_i b_i^2`.
@@ -63,14 +63,14 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     Returns
     -------
     BradleyTerry
-        Standard errors are of the ratings as they stand (sum 0), from the inverse of the observed
-        information, as if games were independent. Pairs of runs are not: count a task as one game.
+        Standard errors are those of the ratings with sum 0, from the inverse of the observed
+        information, for independent games. Pairs of runs are not: count a task as one game.
 
     Raises
     ------
     ScoreDataError
-        Without ridge, and the games do not connect all players by wins as well as by losses (Ford
-        1957): there is no finite maximum.
+        `ridge` is 0 and the games do not connect all players by chains of wins (Ford 1957), so the
+        likelihood has no finite maximum.
 
     References
     ----------
@@ -108,7 +108,7 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
 
 
 def _chained(wins: FloatArray) -> IntArray:
-    """Return for each player the group in which chains of wins lead from each to each, from 0."""
+    """Return the group of each player, from 0: chains of wins lead from each to each in it."""
     from scipy.sparse import csgraph
 
     return np.asarray(csgraph.connected_components(wins > 0.0, connection="strong")[1])
@@ -208,12 +208,12 @@ class Votes:
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Ratings of models in log odds (sum 0) with the errors that votes among all of them give.
+    """Ratings of models in log odds (sum 0), with standard errors from the votes among them.
 
-    The error of a lead is the wider of that of independent votes (HC2: MacKinnon and White 1985)
-    and, if there are voters, that of voters. Student's t has one degree of freedom less than the
-    model with fewer votes has votes, or voters: of voters with unlike numbers of votes, as many
-    equal ones as would show as much (Kish 1965).
+    The standard error of a lead is the larger of that over votes (HC2: MacKinnon and White 1985)
+    and, if there are voters, that over voters. Student's t has one degree of freedom less than the
+    number of votes of the model with fewer votes, or than the smaller effective number of voters
+    (Kish 1965), which is lower if some vote more often than others.
     """
 
     votes: Votes
@@ -235,7 +235,7 @@ class Ratings:
 
     @cached_property
     def covariances(self) -> tuple[FloatArray, ...]:
-        """Covariances of the ratings, of independent votes and of voters if there are any."""
+        """Covariances of the ratings over votes, and over voters if there are any."""
         a, b, spread = self.votes.first, self.votes.second, np.diag(self.inverse)
         weight = self.chances * (1.0 - self.chances)
         leverage = weight * (spread[a] + spread[b] - 2.0 * self.inverse[a, b])
@@ -251,7 +251,7 @@ class Ratings:
 
     @cached_property
     def counts(self) -> FloatArray:
-        """Votes of each model, or the number of voters with equal votes that show as much."""
+        """Votes of each model, or its effective number of voters."""
         n = len(self.ratings)
         votes = np.bincount(np.concatenate([self.votes.first, self.votes.second]), minlength=n)
         if self.votes.voter is None:
@@ -291,7 +291,7 @@ class Ratings:
 
 
 def _fitted(votes: Votes) -> Ratings:
-    """Return the ratings of models that are chained by wins both ways."""
+    """Return the ratings of models that are connected by chains of wins both ways."""
     return Ratings(votes, bradley_terry(votes.wins, ridge=0.0).ratings)
 
 
@@ -335,7 +335,7 @@ def estimate_votes(
                     n_clusters=votes.n_voters,
                 )
             )  # fmt: skip
-    title = "rating by Bradley and Terry's model; a lead of 400 points has odds of 10 to 1"
+    title = "rating by the Bradley-Terry model; a lead of 400 points has odds of 10 to 1"
     settings = item_settings(scores, level, title=title) | {"scale": "points"}
     return ItemEstimates(tuple(found), settings, tuple(notes))
 
@@ -401,10 +401,10 @@ def _warn_of_unrated(votes: Votes) -> None:
 def _sign_bound(votes: Votes, i: int, j: int) -> float:
     """Return a bound of the p-value that two models are equal, without a fit of their difference.
 
-    The score of the likelihood where both have one rating is a sum over votes (or voters). By
-    Hoeffding's inequality a sum of terms that are symmetric about 0 is beyond t times the root of
-    the sum of their squares with probability at most 2 exp(-t^2 / 2) (Efron 1969). Votes between
-    the two are symmetric if they are equal, those against others only roughly: in simulations of
+    The score of the likelihood at one common rating is a sum over votes (or voters). By Hoeffding's
+    inequality, a sum of terms that are symmetric about 0 exceeds t times the root of the sum of
+    their squares in absolute value with probability at most 2 exp(-t^2 / 2) (Efron 1969). Votes
+    between two equal models are symmetric, those against others only roughly: in simulations of
     equal models, at most 1 % of the bounds were below 0.05.
     """
     node = np.arange(len(votes.names))

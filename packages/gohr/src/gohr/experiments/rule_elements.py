@@ -34,7 +34,7 @@ FloatArray = npt.NDArray[np.float64]
 LEAST_TRIALS = 6
 #: Bootstrap resamples of each learner's trials on each rule.
 N_RESAMPLES = 10_000
-#: Expected trials that learn each rule, from which on their number is normal (Cochran 1954).
+#: Least expected number of trials that learn a rule for a normal approximation (Cochran 1954).
 _ENOUGH = 5
 #: Rules named in a sentence.
 _FEW = 4
@@ -64,8 +64,8 @@ class Element(FieldRecord):
     difference, difference_low, difference_high : float
         The difference of the medians, in errors.
     p_value, p_adjusted : float
-        One-sided test that the rule takes more errors to learn (Mann-Whitney; Gehan's where trials
-        did not learn it), before and after Holm's correction over all rows.
+        One-sided test that the rule takes more errors to learn (Mann-Whitney; Gehan's where some
+        trials did not learn a rule), before and after Holm's correction over all rows.
     ease_ratio : float
         Share of pairs of trials, one on each rule, in which the rule took fewer errors than the
         baseline. Ties and pairs of unknown order count one half: 0.5 is equally easy. NaN, like
@@ -108,8 +108,8 @@ class Elements(Results[Element]):
         level = f"{100 * self.settings['level']:g} %"
         notes = [
             f"Ratio and difference of median errors, with {level} bootstrap intervals; ease: share "
-            "of pairs of trials in which the rule was easier; p: one-sided Mann-Whitney test that "
-            "the rule is harder"
+            "of pairs of trials in which the rule was easier; p: one-sided test that the rule is "
+            "harder (Mann-Whitney; Gehan where some trials did not learn a rule)"
         ]
         if any(e.bound for e in self):
             notes.append("≥, ≤: most trials did not learn the rule or the baseline: a bound")
@@ -414,11 +414,11 @@ def rank_test(
     """Return the p-value of the test that trials on two rules take equally many errors to learn.
 
     It is the Mann-Whitney test where every trial learned its rule. Otherwise it is Gehan's test in
-    the form of a weighted log-rank test, which holds also where the trials on the two rules were
-    stopped at different numbers of errors: each number of errors at which trials learned is
-    compared with the trials still at risk there, weighted by their number. The null distribution is
-    exact where fewer than five trials are expected to learn one of the rules, and normal elsewhere.
-    ``greater``: a takes more errors. NaN where no trial of either rule learned it.
+    the form of a weighted log-rank test, which remains valid where trials on the two rules stop at
+    different numbers of errors: at each number of errors at which trials learned, the number that
+    learned is compared with the expected one, weighted by the trials still at risk. The null
+    distribution is exact where fewer than five trials are expected to learn one of the rules, and
+    normal elsewhere. ``greater``: a takes more errors. NaN where no trial learned its rule.
     """
     if not (a.learned.any() or b.learned.any()):
         return math.nan

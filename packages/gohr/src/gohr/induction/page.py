@@ -63,10 +63,10 @@ def losses_section(found: Induction) -> Section:
         "losses",
         "Where players fail",
         (
-            "Little evidence: what an ideal observer leaves unsolved after as many attempts of its "
-            "own choice. Poor tests: what it solves less after the attempts that were made. Poor "
-            "inference: what the player solves less than the observer from the same evidence. The "
-            "three add up to the boards not solved.",
+            "Little evidence: the share that an ideal observer does not solve after as many "
+            "attempts of its own choice. Poor tests: the share that it loses if it sees the "
+            "player's attempts instead. Poor inference: the further share that the player loses "
+            "from the same attempts. The three add up to the share of boards not solved.",
         ),
         tables=(*((_cell_table(cells),) if cells else ()), _loss_table(losses)),
         figures=(_loss_figure(losses),),
@@ -115,8 +115,8 @@ def _cell_table(cells: list[Cell]) -> Table:
         "Test boards solved, by who made the attempts and who concluded",
         ("player", *(f"{tests}'s attempts, {by} concludes" for tests, by in columns)),
         tuple((player, *shares) for player, shares in rows.items()),
-        "The observer makes as many attempts as the player; where the player concludes from them, "
-        "they are those of the evidence “informative”.",
+        "The observer makes as many attempts as the player. The player concludes from the "
+        "observer's attempts in outcomes with “informative” evidence.",
         name="cells",
         numbers=[one.as_record() for one in cells],
     )

@@ -145,9 +145,9 @@ def _outcome_of_learner(
 def outcomes_of_run(run: Run, n_boards: int = 5, *, n_tests: int = 5) -> Induction:
     """Let the learners of a run conclude after the first boards of each trial.
 
-    A learner makes its attempts on these boards again, and then plans its moves on test boards. Of
-    people, and of learners that need another program or are shown the rule, only the attempts are
-    set against those of an ideal observer.
+    A learner plays these boards again, and then plans its moves on test boards. For people, and for
+    learners that need another program or are shown the rule, only the attempts are compared with
+    those of an ideal observer.
 
     Parameters
     ----------

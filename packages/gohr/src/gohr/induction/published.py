@@ -57,8 +57,8 @@ def read_outcomes(*sources: str | Path) -> Induction:
     Induction
         The outcomes of all files. A published table has no evidence, so it is not set against an
         ideal observer; nor is a transcript of an unknown rule, or read as a file and not as a
-        folder with its table of boards. People are one player; transcripts have no test boards. Of
-        the export of a study with test boards, its ``outcomes.csv`` alone is read.
+        folder with its table of boards. People are one player; transcripts have no test boards.
+        Only ``outcomes.csv`` is read from the export of a study with test boards.
 
     Raises
     ------

@@ -323,7 +323,8 @@ def element_figure(found: Elements, ax: Axes | None = None) -> Figure | Axes:
         title=f"How many times the errors on {baseline}",
         caption=f"Ratio of the median errors on a rule to those on {baseline}, on a logarithmic "
         f"axis, with {100 * level:g} % intervals. Filled: significantly harder (one-sided "
-        "Mann-Whitney test, Holm's correction). An interval that leaves the panel has no upper, or "
+        "Mann-Whitney test, or Gehan's where some trials did not learn a rule; Holm's correction). "
+        "An interval that leaves the panel has no upper, or "
         "no lower, end: most trials did not learn the rule, or the baseline.",
         alt=" ".join(found.sentences()),
         rows=found.as_records(),

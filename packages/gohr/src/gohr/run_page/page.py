@@ -166,8 +166,9 @@ def _certainty(findings: Findings) -> tuple[str, ...]:
         f"{percent(findings.level)} bootstrap intervals of medians."
     )
     tests = (
-        "Differences between rules and between learners are tested by Mann-Whitney tests with "
-        f"Holm's correction, at an error rate of {percent(1 - findings.level)} for each family."
+        "Differences between rules and between learners are tested by Mann-Whitney tests, or "
+        "between rules by Gehan's test where some trials did not learn a rule, with Holm's "
+        f"correction at an error rate of {percent(1 - findings.level)} for each family."
     )
     if least < 5:
         tests += " Fewer than five trials can rarely show a difference."
@@ -181,8 +182,9 @@ def _difficulty(findings: Findings) -> Section:
         "Order of difficulty",
         ("learner", "from hardest to easiest"),
         tuple((learner, findings.order_of(learner)) for learner in names),
-        "> where two neighbours differ significantly (Mann-Whitney test, Holm's correction); ≈ "
-        "where they do not, or no trial of either was learned.",
+        "> where two neighbours differ significantly (Mann-Whitney test, or Gehan's where some "
+        "trials did not learn a rule; Holm's correction); ≈ where they do not, or no trial learned "
+        "either.",
     )
     rows = tuple(
         (rule, learner, x.median, f"{x.n_learned} of {x.n_trials}")

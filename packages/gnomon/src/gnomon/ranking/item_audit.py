@@ -74,7 +74,7 @@ def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statem
 
 
 def _of_votes(votes: Votes) -> Iterator[Statement]:
-    """Yield how many votes there are, and which models and pairs they say little about."""
+    """Yield the number of votes, pairs without votes, and models without a finite rating."""
     n, names = len(votes.share), np.array(votes.names, dtype=object)
     text = f"{len(names)} models, {counted(n, 'vote')}"
     if votes.n_voters is not None:
@@ -90,7 +90,7 @@ def _of_votes(votes: Votes) -> Iterator[Statement]:
     yield Statement("missing", "pairs", text, float(apart))
     unrated = np.delete(names, votes.rated)
     if unrated.size:
-        text = f"No finite rating, since no chains of wins lead both ways{_named(unrated)}"
+        text = f"No finite rating, since chains of wins do not lead both ways{_named(unrated)}"
         yield Statement("missing", "ratings", text, float(unrated.size))
 
 

@@ -481,7 +481,7 @@ class Loop:
         Raises
         ------
         ScoreDataError
-            The file cannot be read, has fewer runs than before, or a line is no run.
+            The file cannot be read, has fewer runs than before, or a line is not a run.
 
         Warns
         -----

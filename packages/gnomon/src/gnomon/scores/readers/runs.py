@@ -33,7 +33,7 @@ def read_runs(place: str, score: str | None = None) -> list[tuple[str, float]]:
     Raises
     ------
     ScoreDataError
-        It cannot be read, or a line is no run.
+        The table cannot be read, or a line is not a run.
 
     Warns
     -----
@@ -68,7 +68,7 @@ def _json_rows(text: str) -> Iterator[tuple[int, Any]]:
 
 def _table_rows(text: str) -> Iterator[tuple[int, Any]]:
     lines = io.StringIO(text, newline="")
-    if "\t" in text.partition("\n")[0]:  # a quotation mark in a description is no quotation
+    if "\t" in text.partition("\n")[0]:  # quotation marks in a description are text
         table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     else:
         table = csv.DictReader(lines)
@@ -83,7 +83,7 @@ def _run_of(row: Any, score: str | None) -> tuple[str, float]:
     for what, known in (("candidate", NAMES), ("score", (score,) if score else SCORES)):
         columns += [name for name in known if name in row][:1]
         if not columns[(what == "score") :]:
-            remedy = f"; {option(metric='COLUMN')} names it" if what == "score" else ""
+            remedy = f"; {option(score='COLUMN')} names it" if what == "score" else ""
             found = listed(map(str, row))
             raise ValueError(
                 f"expected a {what} named {joined(known, 'or')}, found {found}{remedy}"

@@ -206,6 +206,7 @@ def gate(
         typer.Option(
             help="With --loop: the bound on the expected share of false keeps (0.1), or with "
             "--familywise on the probability of any (0.05).",
+            callback=lambda error: None if error is None else checked_share(error),
         ),
     ] = None,
     level: Level = 0.95,

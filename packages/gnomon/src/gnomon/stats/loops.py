@@ -33,6 +33,7 @@ import json
 import math
 import zlib
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
@@ -263,8 +264,8 @@ class Loop:
         #: All candidates, and those that are not decided.
         self._candidates: dict[str, _Candidate] = {}
         self._open: dict[str, _Candidate] = {}
-        #: How many runs of each file were read.
-        self._read: dict[str, int] = {}
+        #: How many runs of each file were read, and a digest of them.
+        self._read: dict[str, tuple[int, int]] = {}
         self._latest = ""
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._steps: deque[float] = deque(maxlen=MOST_STEPS)
@@ -481,7 +482,8 @@ class Loop:
         Raises
         ------
         ScoreDataError
-            The file cannot be read, has fewer runs than before, or a line is not a run.
+            The file cannot be read, runs that were read before are missing or changed, or a line is
+            not a run.
 
         Warns
         -----
@@ -489,16 +491,17 @@ class Loop:
             The last line is incomplete: it is left out, and read once it is complete.
         """
         place = str(path)
-        known, runs = self._read.get(place, 0), read_runs(place, score)
-        if len(runs) < known:
+        name_of_file = place if place == "-" else str(Path(place).resolve())
+        (known, digest), runs = self._read.get(name_of_file, (0, 0)), read_runs(place, score)
+        if known and _digest(runs[:known]) != digest:
             raise ScoreDataError(
-                f"{place}: expected the {known:,} runs that were read before and further ones, "
-                f"found {len(runs):,}"
+                f"{place}: expected the {known:,} runs that were read before, and further ones; "
+                "some are missing or changed: give another loop another state"
             )
         for name, x in runs[known:]:
             self.add(name, x)
         if place != "-":
-            self._read[place] = len(runs)
+            self._read[name_of_file] = len(runs), _digest(runs)
         return len(runs) - known
 
     def to_file(self, path: str | Path) -> None:
@@ -528,10 +531,14 @@ class Loop:
             loop = cls(**{name: state[name] for name in SETTINGS})
             for name, x in state["runs"]:
                 loop.add(name, math.nan if x is None else x)
-            loop._read = {str(name): int(n) for name, n in state["read"].items()}
+            loop._read = {str(name): (int(n), int(x)) for name, (n, x) in state["read"].items()}
         except (GnomonError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise ScoreDataError(
                 f"{path}: expected the state of a loop, version {VERSION}; found a damaged file or "
                 f"one of another kind ({type(error).__name__}: {error})"
             ) from None
         return loop
+
+
+def _digest(runs: Sequence[tuple[str, float]]) -> int:
+    return zlib.crc32(json.dumps(runs).encode())

@@ -22,14 +22,12 @@
     function show(n) {
       step = Math.max(0, Math.min(n, moves.length));
       const last = moves[step - 1];
-      const next = moves[step];
       const gone = new Map();
       moves.slice(0, step).forEach((move, i) => { if (accepted(move)) gone.set(move.dataset.cell, i + 1); });
       for (const [cell, one] of pieces) {
         const order = gone.get(cell);
         const refused = last && last.dataset.cell === cell && !accepted(last);
-        const marked = refused ? " target no" : next && next.dataset.cell === cell ? " target" : "";
-        one.className = `${order ? "ghost" : "piece"} ${places.get(cell)}${order ? "" : marked}`;
+        one.className = `${order ? "ghost" : "piece"} ${places.get(cell)}${refused && !order ? " target no" : ""}`;
         one.querySelector(".order").textContent = order || "";
       }
       for (const bucket of buckets) {

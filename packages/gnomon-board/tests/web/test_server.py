@@ -83,7 +83,7 @@ def test_people_and_hidden_seasons_play_without_numba(settings, database, token)
         assert client.post(f"/api{game}/give-up").status_code == 200
         player = game.replace("/play/games", "/players").partition(".")[0]
         tests = client.post(f"/api{player}/go-on").json()["address"]
-        assert "Another player tried" in client.get(tests).text
+        assert "These moves were tried before" in client.get(tests).text
         client.cookies.clear()
         trial = remote_play.begin(client, token)["trials"][0]["trial"]
         assert remote_play.move(client, token, (trial, 0, [0])).status_code == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import pytest
 
@@ -34,10 +35,10 @@ def client(settings, database):
         yield client
 
 
-def join(client, database, *series):
+def join(client, database, *series, **fields):
     """Make a study, and return functions that join it and go on."""
     with database.writing() as session:
-        key = make_study(session, plan(*series, trials=2))[1]
+        key = make_study(session, plan(*series, trials=2, **fields))[1]
 
     def player():
         return client.post(f"/api/join/{key}", json={"agree": True}).json()["address"]
@@ -122,6 +123,44 @@ def test_the_own_attempts_of_a_player_are_evidence(client, database, tmp_path):
     assert (found.tester, found.n_solved, found.n_tests) == ("own", 0, 2)
     assert found.m_star in (0, 1)
     assert gohr.verify(tmp_path / "run").ok  # without the test boards
+
+
+def test_a_step_of_evidence_marks_its_own_attempt_only(client, database):
+    address = go_on(client, join(client, database, SHOWN)())
+    outcomes = set()
+    for board, n in enumerate(evidence(RULE, "random", 2, trial=0).n_attempts):
+        begin = client.get(f"{address}?board={board}").text
+        assert not re.search(r'class="(piece|bucket) [^"]*target', begin)
+        for step in range(1, n + 1):
+            page = client.get(f"{address}?board={board}&step={step}").text
+            classes, cell, bucket = re.findall(
+                r'<li class="([^"]*now)" data-cell="(\d+)" data-bucket="(\d)"', page
+            )[0]
+            pieces = re.findall(r'class="piece [^"]*target[^"]*" data-cell="(\d+)"', page)
+            is_refused = "yes" not in classes
+            on_board = (
+                f'class="piece x{(int(cell) - 1) % 6 + 1} y{(int(cell) - 1) // 6 + 1}' in page
+            )
+            assert pieces == ([cell] if is_refused and on_board else [])
+            assert re.findall(r'class="bucket [^"]*target[^"]*" data-bucket="(\d)"', page) == [
+                bucket
+            ]
+            outcomes.add((is_refused, bool(pieces)))
+    assert outcomes >= {(False, False), (True, True)}
+
+
+@pytest.mark.parametrize(
+    ("language", "move", "errors"),
+    [("en", "hidden rule", "as few errors"), ("de", "verborgene Regel", "wenigen Fehlern")],
+)
+def test_players_of_test_boards_are_not_asked_for_few_errors(
+    client, database, language, move, errors
+):
+    for name, series, is_asked in (("a", OWN, False), ("b", [SHOWN], False), ("c", OWN[:1], True)):
+        me = join(client, database, *series, name=name, language=language)()
+        page = client.get(me).text
+        assert move in page
+        assert (errors in page) == is_asked
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,12 @@ def player_html(request: Request, session: ReadSession, key: Key) -> Response:
     player = find_player(session, key)
     plan = StudyPlan.from_record(player.study.plan)
     page = _player_page(session, player, plan)
-    return html_response(request, "play/player.html", page=page, key=key, **_language(plan))
+    # No reply is given on test boards, so that their players are not asked for few errors.
+    has_evidence = any(each.evidence for each in plan.lists[player.rule_list])
+    words = _language(plan)
+    return html_response(
+        request, "play/player.html", page=page, key=key, has_evidence=has_evidence, **words
+    )
 
 
 _Answer = Annotated[str, Field(max_length=2000)]

@@ -77,9 +77,12 @@ def test_a_loop_is_decided_by_its_latest_candidate(command, tmp_path):
         found = json.loads(said.out)["results"] if said.out else [{}]
         return said.status, found[-1].get("candidate"), found[-1].get("decision"), said
 
-    assert decided("results.tsv", "--lower-is-better")[:3] == (0, "a1", "keep")
+    *found, said = decided("results.tsv", "--lower-is-better")
+    assert found == [0, "a1", "keep"]
+    assert said.err == "state.json: new loop; a1 is the baseline\n"
     rows += [("b2", 0, "crash")]
-    assert decided("results.tsv")[:3] == (1, "b2", "discard")
+    *found, said = decided("results.tsv")
+    assert (found, said.err) == ([1, "b2", "discard"], "")
     rows += [("c3", 0.5, "keep")]
     status, *_, said = decided("results.tsv")
     assert status == 1
@@ -94,6 +97,7 @@ def test_a_loop_is_decided_by_its_latest_candidate(command, tmp_path):
     assert (tmp_path / "loop.svg").exists()
     for words in (
         ["--error", "0.2"],
+        *(["--error", wrong] for wrong in ("2", "0", "1", "nan", "-1")),
         ["--familywise"],
         ["--superior"],
         ["none.tsv"],

@@ -237,8 +237,21 @@ def test_new_rows_of_a_results_table_are_read(tmp_path):
     changed = head + rows.replace("0.99", "0.98") + "c3\t0.98\t44.0\tkeep\t\nd4\t0.9\t1\t\t\n"
     for text in (head, changed):
         table.write_text(text)
-        with pytest.raises(GnomonError, match="expected the 3 runs"):
+        with pytest.raises(GnomonError, match="expected the 3 runs read before to be unchanged"):
             loop.read(table)
+
+
+def test_a_copy_of_a_file_of_runs_is_refused(tmp_path):
+    table, copy = tmp_path / "a.tsv", tmp_path / "b.tsv"
+    table.write_text("name\tscore\nmain\t1\nc\t2\n")
+    copy.write_text(table.read_text() + "d\t3\n")
+    loop = Loop()
+    assert loop.read(table) == 2
+    with pytest.raises(GnomonError, match=r"found the 2 runs read before from .*a\.tsv"):
+        loop.read(copy)
+    assert len(loop.runs) == 2
+    copy.write_text("name\tscore\nmain\t1\nc\t3\n")
+    assert loop.read(copy) == 2
 
 
 def test_json_lines_are_read(tmp_path):

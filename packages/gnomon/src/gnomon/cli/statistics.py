@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -239,11 +240,14 @@ def gate(
         with answering(
             "gate", as_json=as_json, reads=[loop, *(sources or [])], **vars(showing)
         ) as answer:
+            is_new = not loop.exists()
             state = _loop_of(loop, familywise, error, scores.lower_is_better)
             for place in sources or []:
                 state.read(place, scores.score)
             decided = state.decisions(level)
             state.to_file(loop)
+            if is_new:
+                print(f"{loop}: new loop; {state.first} is the baseline", file=sys.stderr)
             answer.show(decided)
         if decided.latest.decision != "keep":
             raise typer.Exit(1)

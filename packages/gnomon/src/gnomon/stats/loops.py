@@ -29,6 +29,7 @@ Research 30:976 (online fallback).
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import zlib
@@ -265,7 +266,7 @@ class Loop:
         self._candidates: dict[str, _Candidate] = {}
         self._open: dict[str, _Candidate] = {}
         #: How many runs of each file were read, and a digest of them.
-        self._read: dict[str, tuple[int, int]] = {}
+        self._read: dict[str, tuple[int, str]] = {}
         self._latest = ""
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._steps: deque[float] = deque(maxlen=MOST_STEPS)
@@ -482,8 +483,8 @@ class Loop:
         Raises
         ------
         ScoreDataError
-            The file cannot be read, runs that were read before are missing or changed, or a line is
-            not a run.
+            The file cannot be read, runs that were read before are missing or changed, its first
+            runs are those of another file that was read before, or a line is not a run.
 
         Warns
         -----
@@ -492,12 +493,19 @@ class Loop:
         """
         place = str(path)
         name_of_file = place if place == "-" else str(Path(place).resolve())
-        (known, digest), runs = self._read.get(name_of_file, (0, 0)), read_runs(place, score)
+        (known, digest), runs = self._read.get(name_of_file, (0, "")), read_runs(place, score)
         if known and _digest(runs[:known]) != digest:
             raise ScoreDataError(
-                f"{place}: expected the {known:,} runs that were read before, and further ones; "
-                "some are missing or changed: give another loop another state"
+                f"{place}: expected the {counted(known, 'run')} read before to be unchanged; "
+                "some are missing or changed; use a new state or a new file"
             )
+        if place != "-" and not known:
+            for other, (n, read) in self._read.items():
+                if 0 < n <= len(runs) and _digest(runs[:n]) == read:
+                    raise ScoreDataError(
+                        f"{place}: expected new runs, found the {counted(n, 'run')} read before "
+                        f"from {other}; give that file"
+                    )
         for name, x in runs[known:]:
             self.add(name, x)
         if place != "-":
@@ -531,7 +539,7 @@ class Loop:
             loop = cls(**{name: state[name] for name in SETTINGS})
             for name, x in state["runs"]:
                 loop.add(name, math.nan if x is None else x)
-            loop._read = {str(name): (int(n), int(x)) for name, (n, x) in state["read"].items()}
+            loop._read = {str(name): (int(n), str(x)) for name, (n, x) in state["read"].items()}
         except (GnomonError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise ScoreDataError(
                 f"{path}: expected the state of a loop, version {VERSION}; found a damaged file or "
@@ -540,5 +548,5 @@ class Loop:
         return loop
 
 
-def _digest(runs: Sequence[tuple[str, float]]) -> int:
-    return zlib.crc32(json.dumps(runs).encode())
+def _digest(runs: Sequence[tuple[str, float]]) -> str:
+    return hashlib.sha256(json.dumps(runs).encode()).hexdigest()

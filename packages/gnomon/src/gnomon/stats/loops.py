@@ -483,8 +483,8 @@ class Loop:
         Raises
         ------
         ScoreDataError
-            The file cannot be read, runs that were read before are missing or changed, its first
-            runs are those of another file that was read before, or a line is not a run.
+            The file cannot be read, runs that were read before are missing or changed, it begins
+            with two or more runs that are those of another file, or a line is not a run.
 
         Warns
         -----
@@ -501,7 +501,8 @@ class Loop:
             )
         if place != "-" and not known:
             for other, (n, read) in self._read.items():
-                if 0 < n <= len(runs) and _digest(runs[:n]) == read:
+                # Two files of a single run each may hold equal ones.
+                if 1 < n <= len(runs) and _digest(runs[:n]) == read:
                     raise ScoreDataError(
                         f"{place}: expected new runs, found the {counted(n, 'run')} read before "
                         f"from {other}; give that file"

@@ -27,7 +27,7 @@ def loop_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
         name="loop-gains",
         title="Gain of a loop",
         caption="Small dots: the first run of each candidate, as the gain of the baseline plus "
-        "its distance from recent runs of the baseline; single runs, so many look better than they "
+        "its distance from recent runs of the baseline. Single runs often look better than they "
         f"are. Large dots: the {n_kept} that were kept ({bound} false keeps: at most "
         f"{percent(of['error'])}), with their gains over {found[0].candidate} on fresh runs and "
         f"{percent(of['level'])} intervals. Above 0 is better.",

@@ -92,7 +92,7 @@ def _draw_mean_ranks(found: Any, n: int, ax: Axes) -> None:
 
 
 def _height(names: Sequence[str], n: int) -> float:
-    """Return the height of a panel of so many rows, more for names on two lines."""
+    """Return the height of a panel by its number of rows; names on two lines need more."""
     return 0.9 + (0.44 if max(map(len, names), default=0) > 26 else ROW) * max(n, 3)
 
 

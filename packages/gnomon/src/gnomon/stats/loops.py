@@ -70,7 +70,8 @@ EFFECTS = (0.7, 1.5, 3.0)
 GROWTH, CREDIT = 0.1, 1.0
 #: Half of the error is spent on the first 25 tests.
 HALF = 25
-#: Recent runs of the baseline that are compared with; after so many other runs one is due.
+#: A first run is compared with this many recent runs of the baseline. After this many other runs,
+#: a run of the baseline is due.
 RECENT, DUE = 8, 10
 #: Differences of consecutive runs of the baseline from which the noise is estimated: the first
 #: estimate needs three, and later ones use the last 200.

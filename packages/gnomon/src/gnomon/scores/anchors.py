@@ -118,7 +118,7 @@ def read_anchors(path: Path, table: ScoreTable) -> Anchors:
 
 @cache
 def atari_baselines() -> Mapping[str, tuple[float, float]]:
-    """Return the scores (random, human) of each game, by the name that :func:`atari_name` gives it."""
+    """Return the scores (random, human) of each game, under its name from :func:`atari_name`."""
     text = resources.files("gnomon.scores").joinpath("data/atari_baselines.csv").read_text("utf-8")
     rows = csv.DictReader(text.splitlines())
     return {atari_name(row["game"]): (float(row["random"]), float(row["human"])) for row in rows}

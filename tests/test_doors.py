@@ -50,6 +50,7 @@ PLAIN = {
     "gohr.child_process",
     "gohr.cli",
     "gohr.playing",
+    "gohr.replays",
     "gohr.outcomes",
     "gohr.rules.syntax",
     "gohr.captive",

@@ -1,15 +1,14 @@
 """The one loop: a policy plays a rule on one board after another, and every attempt is logged.
 
 :func:`play` is the loop, :class:`TrialInPlay` the same trial for callers that have a loop of their
-own (a framework, a server), and :class:`TrialLog` the record that both return. :func:`replay`
-repeats the attempts of a record, for verification and to compute what the rule permitted.
+own (a framework, a server), and :class:`TrialLog` the record that both return.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import index
-from typing import Any, Protocol, SupportsIndex, final
+from typing import Protocol, SupportsIndex, final
 
 import numpy as np
 import numpy.typing as npt
@@ -427,127 +426,3 @@ class _InterpretedBoard:
         for piece, bucket in self._game.legal_moves():
             permitted[N_BUCKETS * cells[piece] + bucket] = 1
         return self._seen.observation(permitted)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Replay:
-    """What a rule replied to given attempts, and what it permitted before each.
-
-    Parameters
-    ----------
-    first : numpy.ndarray of int8, shape (n_episodes,)
-        State of each episode as it was dealt: 0 in progress, 1 cleared, 2 stalemate.
-    outcomes, finish : numpy.ndarray of int16, shape (n_rows,)
-        Outcome of each attempt, and state of the episode after it.
-    n_pieces, n_movable : numpy.ndarray of int16, shape (n_rows,)
-        Pieces on the board before the attempt, and how many of them could be moved.
-    n_permitted : numpy.ndarray of int16, shape (n_rows,)
-        Number of attempts that the rule would have accepted.
-    n_accepting : numpy.ndarray of int16, shape (n_rows,)
-        Number of buckets that would have accepted the piece attempted.
-    n_failed : numpy.ndarray of int16, shape (n_rows,)
-        Number of attempts known to fail since the board last changed: one for a denied attempt,
-        four for a piece that cannot be moved.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> boards = gohr.draw_boards(1, rng=np.random.default_rng(0))
-    >>> found = replay(boards, np.array([2]), np.array([0, 0]), gohr.parse("(*,*,*,*,[0,2])"))
-    >>> found.n_permitted.tolist(), found.outcomes.tolist()  # two buckets for each piece
-    ([18, 16], [0, 3])
-    """
-
-    first: npt.NDArray[np.int8]
-    outcomes: npt.NDArray[np.int16]
-    finish: npt.NDArray[np.int16]
-    n_pieces: npt.NDArray[np.int16]
-    n_movable: npt.NDArray[np.int16]
-    n_permitted: npt.NDArray[np.int16]
-    n_accepting: npt.NDArray[np.int16]
-    n_failed: npt.NDArray[np.int16]
-
-
-def replay(
-    boards: npt.NDArray[np.uint8],
-    n_attempts: npt.NDArray[np.int64],
-    actions: npt.NDArray[np.integer[Any]],
-    rule: RuleSet | CompiledRule,
-    *,
-    board_spec: BoardSpec = DEFAULT_SPEC,
-) -> Replay:
-    """Make given attempts under a rule: ten million a second by the engine.
-
-    Parameters
-    ----------
-    boards : numpy.ndarray of uint8, shape (at least n_episodes, 36)
-    n_attempts : numpy.ndarray of int64, shape (n_episodes,)
-        Number of attempts on each board; those after its end have the outcome -4.
-    actions : numpy.ndarray of int, shape (n_rows,)
-        ``4 * cell + bucket`` of each attempt, the episodes one after the other.
-    rule : RuleSet or CompiledRule
-    board_spec : BoardSpec
-        Gives the palettes that the codes index.
-
-    Returns
-    -------
-    Replay
-
-    Raises
-    ------
-    ValueError
-        If an action is not from 0 to 143, or a piece is not in the palettes.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play(gohr.draw_boards(3, rng=rng), learner, rule)
-    >>> found = replay(log.boards, log.n_attempts, log.actions, rule)
-    >>> bool((found.outcomes == log.outcomes).all())
-    True
-    """
-    if actions.size and not 0 <= actions.min() <= actions.max() < N_CELLS * N_BUCKETS:
-        raise ValueError("actions: expected numbers from 0 to 143")
-    first = np.zeros(len(n_attempts), dtype=np.int8)
-    found = np.zeros((7, len(actions)), dtype=np.int16)
-    from gohr.engine.boards import Boards
-
-    room = Boards.empty(rule, _SIDE_BY_SIDE, board_spec)
-    if len(n_attempts):
-        from gohr.playing_kernel import deck_of, replay_rows
-
-        arrays = (room.rule.program, room.state, room.seen, room.padded)
-        mask = np.zeros((_SIDE_BY_SIDE, N_CELLS * N_BUCKETS), dtype=np.int8)
-        rows = n_attempts.astype(np.int64), actions.astype(np.uint8)
-        replay_rows(*arrays, deck_of(room.rule, boards), *rows, mask, first, found)
-    return Replay(first, *found)
-
-
-def replay_log(
-    log: TrialLog, rule: RuleSet | CompiledRule, *, board_spec: BoardSpec = DEFAULT_SPEC
-) -> Replay:
-    """Make the attempts of a log again, under the rule that it was played on.
-
-    Raises ValueError if the rule replies otherwise than the log has it.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play(gohr.draw_boards(3, rng=rng), learner, rule)
-    >>> int(replay_log(log, rule).n_pieces[0])
-    9
-    """
-    found = replay(log.boards, log.n_attempts, log.actions, rule, board_spec=board_spec)
-    if not np.array_equal(found.outcomes, log.outcomes):
-        raise ValueError(
-            "expected a log that was played under this rule, found other outcomes in it"
-        )
-    return found
-
-
-#: Number of boards that are replayed together: more do not fit into the fastest cache.
-_SIDE_BY_SIDE = 20

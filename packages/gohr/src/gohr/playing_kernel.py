@@ -162,7 +162,7 @@ def replay_rows(
     first: npt.NDArray[np.int8],
     found: npt.NDArray[np.int16],
 ) -> None:
-    """Fill the columns of a :class:`gohr.playing.Replay`, in the order of its fields.
+    """Fill the columns of a :class:`gohr.replays.Replay`, in the order of its fields.
 
     The runner does this for every trial. Batches of as many episodes as ``seen`` has rows are
     replayed in parallel, which takes two thirds of the time of one after the other; and the engine

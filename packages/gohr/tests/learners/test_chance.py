@@ -5,7 +5,7 @@ import pytest
 
 from gohr import Board, BoardSpec, ReferenceGame, draw_boards, play
 from gohr.learners import Uniform, chance_of_success, make_learner
-from gohr.playing import replay_log
+from gohr.replays import replay_log
 from gohr.rules import load_rule, parse
 
 PLAYERS = ("random", "frugal")

@@ -22,7 +22,8 @@ from gnomon.errors import check_type, shortened
 from gohr.board import N_BUCKETS, N_CELLS
 from gohr.errors import ConfigError
 from gohr.outcomes import EPISODE_OVER, IN_PROGRESS
-from gohr.playing import Replay, TrialLog
+from gohr.playing import TrialLog
+from gohr.replays import Replay
 
 #: Numbers of episodes, of attempts and of codes a board; 2 with chances, else 0.
 _HEAD = struct.Struct("<IIHB")

@@ -37,7 +37,8 @@ from gohr.experiments.trial import Trial, encode, trials_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gohr.playing import Replay, TrialLog
+    from gohr.playing import TrialLog
+    from gohr.replays import Replay
 
 #: Packages whose versions may affect what is played.
 _PACKAGES = ("numpy", "numba", "llvmlite", "torch")

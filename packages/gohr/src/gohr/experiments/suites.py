@@ -196,7 +196,7 @@ def _is_new(rule: RuleSet, known: list[RuleSet], board: BoardSpec) -> bool:
 
     A rule that differs and yet gives the same replies counts as known: that errs on the safe side.
     """
-    from gohr.playing import replay
+    from gohr.replays import replay
 
     log = _random_trial(rule, board)
     made = log.boards, log.n_attempts, log.actions

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from gohr.playing import Replay, TrialLog
+    from gohr.playing import TrialLog
+    from gohr.replays import Replay
 
 #: Boards of a rule on which its first moves are tested.
 _MOST_TESTED = 100
@@ -165,7 +166,7 @@ def stuck_as_dealt(config: ExperimentConfig, rule: RuleEntry) -> str | None:
     import numpy as np
 
     from gohr.outcomes import STALEMATE
-    from gohr.playing import replay
+    from gohr.replays import replay
 
     trial = Trial.of(config, config.learners[0], rule, 0)
     boards = replace(trial, episodes=min(config.episodes, _MOST_TESTED)).boards()
@@ -202,7 +203,7 @@ def encode(
     """
     from gohr.experiments.attempts import attempt_bytes
     from gohr.experiments.metrics import episode_bytes
-    from gohr.playing import replay_log
+    from gohr.replays import replay_log
 
     if counts is None:
         counts = replay_log(log, trial.rule.rule_set, board_spec=trial.board)

@@ -38,7 +38,8 @@ from gohr.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
-from gohr.playing import TrialLog, replay
+from gohr.playing import TrialLog
+from gohr.replays import replay
 
 #: Learner, rule, and number of a trial.
 Key = tuple[str, str, int]

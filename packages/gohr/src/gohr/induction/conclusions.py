@@ -21,7 +21,8 @@ from gohr.induction.conditions import RandomTester
 from gohr.induction.statements import foretells, read_statement
 from gohr.learners import Ideal, Learner
 from gohr.outcomes import ACCEPTED, STALEMATE
-from gohr.playing import Observation, Transition, TrialInPlay, TrialLog, play, replay
+from gohr.playing import Observation, Transition, TrialInPlay, TrialLog, play
+from gohr.replays import replay
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
 

@@ -17,7 +17,8 @@ from gohr.experiments.entries import RuleEntry
 from gohr.learners.fixed_players import note_failure
 from gohr.outcomes import ACCEPTED, IN_PROGRESS
 from gohr.people.mastery import TARGET_STREAK
-from gohr.playing import Observation, Transition, TrialLog, play, replay_log
+from gohr.playing import Observation, Transition, TrialLog, play
+from gohr.replays import replay_log
 
 if TYPE_CHECKING:
     from gohr.playing import Policy

@@ -18,8 +18,9 @@ from gnomon.errors import check_word
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.learners.base import CompiledLearner, Learner, UniformNumbers
 from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
-from gohr.playing import Observation, Transition, TrialLog, replay_log
+from gohr.playing import Observation, Transition, TrialLog
 from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
+from gohr.replays import replay_log
 from gohr.rules.syntax import RuleSet
 
 _Failed: TypeAlias = npt.NDArray[np.bool_]

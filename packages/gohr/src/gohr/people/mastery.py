@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from gnomon.errors import check_count
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
-from gohr.playing import TrialLog, replay
+from gohr.playing import TrialLog
+from gohr.replays import replay
 
 if TYPE_CHECKING:
     from scipy.stats._result_classes import ECDFResult

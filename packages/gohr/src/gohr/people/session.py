@@ -30,7 +30,8 @@ from gohr.outcomes import (
 )
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 from gohr.people.series import Game
-from gohr.playing import Replay, TrialInPlay, TrialLog, replay
+from gohr.playing import TrialInPlay, TrialLog
+from gohr.replays import Replay, replay
 from gohr.rules.parser import parse
 
 #: How a board ended; empty while it is in progress.

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from gohr import TrialLog
 from gohr.errors import ConfigError
 from gohr.experiments import ExperimentConfig, attempt_bytes, read_log, trials_of, write_log
-from gohr.playing import replay_log
+from gohr.replays import replay_log
 
 CONFIG = ExperimentConfig("small", ["clockwise", "red-first"], ["uniform"], trials=2, episodes=3)
 TRIALS = {(trial.rule.name, trial.number): trial.play() for trial in trials_of(CONFIG)}

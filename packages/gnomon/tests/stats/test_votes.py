@@ -164,6 +164,13 @@ def test_the_bound_is_valid_for_equal_models(rng):
     assert np.mean(np.array(bounds) <= 0.05) <= 0.05
 
 
+def test_where_no_two_models_are_connected_one_has_the_mean_rating():
+    with noted():
+        found = gn.estimate(votes_of([("a", "b", 1.0), ("a", "b", 1.0), ("b", "c", 1.0)]))
+    assert [one.value for one in found] == [np.inf, 1000.0, -np.inf]
+    assert np.isnan([one.low for one in found]).all()
+
+
 def test_models_without_common_votes_are_not_separated():
     rows = [(a, b, x) for a, b in ("ab", "cd") for x in (1.0, 0.0, 1.0)]
     with pytest.warns(gn.errors.DegenerateScoresWarning, match="no finite rating"):

@@ -319,8 +319,8 @@ def estimate_votes(
     counts = np.bincount(np.concatenate([votes.first, votes.second]), minlength=len(votes.names))
     values, errors = _beyond(votes)[:, votes.rated[0]], np.full(len(votes.names), math.nan)
     found = []
+    values[votes.rated] = MEAN_RATING + POINTS * fit.ratings  # 1000 if one model alone is rated
     if len(place) > 1:
-        values[votes.rated] = MEAN_RATING + POINTS * fit.ratings
         errors[votes.rated] = POINTS * np.diag(fit.errors)
     with recorded() as notes:
         _warn_of_unrated(votes)

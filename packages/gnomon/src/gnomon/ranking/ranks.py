@@ -27,14 +27,12 @@ from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
 from gnomon.stats.comparison import compare
 from gnomon.stats.estimates import estimate
 from gnomon.stats.intervals import Resampling
-from gnomon.stats.items import counted_as
-from gnomon.stats.votes import METRIC as VOTES
-from gnomon.stats.votes import Votes
+from gnomon.stats.items import counted_as, votes_of
 from gnomon.tables import latex_table, percent
 
 BoolArray = npt.NDArray[np.bool_]
 
-WINS, ITEM_MEAN = "win-probability", "mean"
+WINS, ITEM_MEAN, BRADLEY_TERRY = "win-probability", "mean", "bradley-terry"
 
 
 @dataclass(frozen=True)
@@ -262,8 +260,8 @@ def rank(
     check_word("by", by, ("algorithm", "task"))
     check_word("resampling", resampling or "runs", ("runs", "runs_and_tasks"))
     scores = counted_as(scores, units, cluster)
-    if Votes.of(scores) is not None:
-        check_word("method", method or VOTES, (VOTES,))
+    if votes_of(scores) is not None:
+        check_word("method", method or BRADLEY_TERRY, (BRADLEY_TERRY,))
         check_word("by", by, ("algorithm",))
         return _rank_items(scores, level)
     if scores.units == "items" and by == "algorithm" and method in (None, ITEM_MEAN):

@@ -35,7 +35,7 @@ from gnomon.stats.cautions import warn_of_missing_runs
 from gnomon.stats.difference import IMPROVEMENT, Differences
 from gnomon.stats.estimates import rule_notes
 from gnomon.stats.intervals import NO_INTERVAL, Method, Resampling, Rule, Variances, checked
-from gnomon.stats.items import counted_as, refuse_options
+from gnomon.stats.items import counted_as, refuse_options, votes_of
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.rank_tests import holm
 from gnomon.stats.summary_statistics import scores_or_stand_ins
@@ -335,9 +335,10 @@ def _compare_items(
 ) -> Comparisons:
     from gnomon.stats.item_results import compare_items
     from gnomon.stats.sequential import compare_items_sequentially
-    from gnomon.stats.votes import Votes, compare_votes
 
-    if (votes := Votes.of(scores)) is not None:
+    if (votes := votes_of(scores)) is not None:
+        from gnomon.stats.votes import compare_votes
+
         refuse_options("votes", by=by, sequential=sequential)
         return compare_votes(scores, votes, pair, metrics, level)
     given = option(**{k: v for k, v in {"by": by, "sequential": sequential}.items() if v})

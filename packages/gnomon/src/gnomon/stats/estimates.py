@@ -40,7 +40,7 @@ from gnomon.stats.intervals import (
     standard_error,
     table_noise,
 )
-from gnomon.stats.items import counted_as, refuse_options
+from gnomon.stats.items import counted_as, refuse_options, votes_of
 from gnomon.stats.medians import MedianProfile, median_interval
 from gnomon.stats.metrics import Metric, Metrics, median, metric_list, metric_named, metrics_for
 from gnomon.stats.samples import Strata
@@ -279,10 +279,11 @@ def estimate(
         unlike["method"] = method != "auto"
         # What only items need would be a tenth of the start of an estimate of a small table.
         from gnomon.stats.item_results import estimate_items
-        from gnomon.stats.votes import Votes, estimate_votes
 
         refuse_options("items", per_task=per_task, gamma=gamma, **unlike)
-        if (votes := Votes.of(scores)) is not None:
+        if (votes := votes_of(scores)) is not None:
+            from gnomon.stats.votes import estimate_votes
+
             refuse_options("votes", by=by)
             return estimate_votes(scores, votes, metrics, level)
         return estimate_items(scores, metrics, by=by, level=level)

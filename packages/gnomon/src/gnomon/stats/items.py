@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,9 @@ from gnomon.stats.proportions import (
     tango_score,
     wilson,
 )
+
+if TYPE_CHECKING:
+    from gnomon.stats.votes import Votes
 
 Mask = npt.NDArray[np.bool_]
 
@@ -65,6 +68,16 @@ def counted_as(scores: ScoreTable, units: Units | None, cluster: str | None) -> 
         return scores
     kept = scores.cluster if cluster is None and units != "tasks" else cluster
     return replace(scores, units=units or scores.units, cluster=kept)
+
+
+def votes_of(scores: ScoreTable) -> Votes | None:
+    """Return the votes of a table that holds votes, else None."""
+    if "opponent" not in scores.rows:
+        return None
+    # Loaded only where it is needed, for the memory of large evaluations.
+    from gnomon.stats.votes import Votes
+
+    return Votes.of(scores)
 
 
 def refuse_options(units: Units | Literal["votes"], **given: Any) -> None:

@@ -32,10 +32,9 @@ from gnomon.stats.distributions import student_quantile
 from gnomon.stats.estimates import spread_of
 from gnomon.stats.improvement import placements, share_variance, variance_parts
 from gnomon.stats.intervals import Noise, Rule, Student
-from gnomon.stats.items import Items, counted_as, item_metrics, refuse_options
+from gnomon.stats.items import Items, counted_as, item_metrics, refuse_options, votes_of
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
 from gnomon.stats.samples import Strata
-from gnomon.stats.votes import Votes
 
 #: Runs to try.
 DEFAULT_RUNS = (3, 5, 10, 20, 40)
@@ -260,7 +259,11 @@ def plan(
     with recorded() as notes:
         if scores.units == "items":
             refuse_options("items", gamma=gamma)
-            Votes.refuse(scores, "plan")
+            if votes_of(scores) is not None:
+                raise ScoreDataError(
+                    "plan applies to tasks and items, not to votes; compare gives the smallest "
+                    "lead that the votes detect"
+                )
             plans = _item_plans(scores, pairs, item_metrics(metrics), items, counts, power, level)
             records: tuple[PowerPoint | ItemPlan, ...] = (*plans,)
         else:

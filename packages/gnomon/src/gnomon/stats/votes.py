@@ -180,15 +180,6 @@ class Votes:
         votes = (self.wins + self.wins.T).sum(axis=1)
         return max(self.groups, key=lambda models: (len(models), votes[models].sum()))
 
-    @classmethod
-    def refuse(cls, scores: ScoreTable, verb: str) -> None:
-        """Refuse votes, which a verb does not take."""
-        if cls.of(scores) is not None:
-            raise ScoreDataError(
-                f"{verb} applies to tasks and items, not to votes; compare gives the smallest lead "
-                "that the votes detect"
-            )
-
     def among(self, models: IntArray) -> Votes:
         """Return the votes between some models, numbered in their order."""
         place = np.full(len(self.names), -1)

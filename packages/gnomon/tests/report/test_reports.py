@@ -12,7 +12,7 @@ from gnomon.reports import report
 from gnomon.results import noted
 from gnomon.scores import ScoreTable, write_scores
 
-PARTS = ["estimates", "ranks", "tasks", "profile", "table"]
+PARTS = ["estimates", "ranks", "tasks", "profile", "table", "metrics"]
 
 
 def table_of(n_algorithms, n_tasks=3, n_runs=4):
@@ -124,7 +124,7 @@ def test_the_first_card_names_the_winner_when_low_scores_are_good(tmp_path):
 def test_equal_scores_are_said_to_be_equal(tmp_path):
     table = gn.ScoreTable.from_arrays({name: np.ones((3, 2)) for name in "ab"})
     text = report(table, tmp_path / "page.md", n_resamples=50).read_text()
-    assert "No: a and b are equal first by wins and by mean, median, iqm" in text
+    assert "No: same order as the ranks by mean, median and iqm." in text
     assert "by 0 (interval not estimable; p &gt; 0.99)." in text
 
 

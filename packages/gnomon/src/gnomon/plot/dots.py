@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from gnomon.errors import counted
 from gnomon.plot.figure import Figure, Panel, drawn, frame
 from gnomon.plot.labels import (
     all_in_lines,
@@ -353,8 +354,10 @@ def _row_labels(part: Sequence[Any]) -> list[str]:
     """Return for each row the parts of its name that vary: pair, metric, task."""
     pairs = [f"{in_lines(c.a, 44, 1)} − {in_lines(c.b, 44, 1)}" for c in part]
     metrics = [metric_name(c.metric) for c in part]
-    whole = "all tasks" if getattr(part[0], "n_items", None) is None else "all items"
+    whole = "all tasks" if part[0].n_items is None else "all items"
     tasks = [whole if c.task is None else in_lines(str(c.task), 40, 2) for c in part]
+    if part[0].e_value is not None:  # looks at more and more items
+        tasks = [counted(c.n_items, "item") for c in part]
     varying = [column for column in (pairs, metrics, tasks) if len(set(column)) > 1] or [metrics]
     return [in_lines(", ".join(parts), 46, 2) for parts in zip(*varying, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Lines with bands: profiles, learning curves, power by runs or items, looks."""
+"""Lines with bands: profiles, learning curves, power by runs or items."""
 
 from __future__ import annotations
 
@@ -346,41 +346,3 @@ def _count_axis(ax: Axes, counts: Sequence[int]) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.tick_params(axis="x", labelrotation=45 if len(counts) > 6 else 0)
-
-
-def item_look_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of a confidence sequence: the difference after more and more items."""
-    metrics = list(dict.fromkeys(one.metric for one in found))
-    titles = metrics if len(metrics) > 1 else [""]
-    return frame(
-        [
-            Panel(partial(_draw_looks, found, metric), title)
-            for metric, title in zip(metrics, titles, strict=True)
-        ],
-        ax,
-        name="item-looks",
-        title="Difference as items arrive",
-        caption="The difference after each number of items, with its "
-        f"{percent(found[0].level)} confidence sequence, which is valid at all looks together. "
-        "Dashed line: the difference is established.",
-        alt=f"Confidence sequence of {', '.join(metrics)}",
-        rows=found.as_records(),
-        columns=len(metrics),
-        width=FULL_WIDTH * (1.0 if len(metrics) > 1 else 0.65),
-        wide=len(metrics) > 1,
-    )
-
-
-def _draw_looks(found: Results[Any], metric: str, ax: Axes) -> None:
-    own = [one for one in found if one.metric == metric]
-    n, value, low, high = np.array([(o.n_items, o.value, o.low, o.high) for o in own], float).T
-    label = f"{in_lines(own[0].a, 30, 1)} minus\n{in_lines(own[0].b, 30, 1)}"
-    draw_lines(ax, [Line(label, n, value, low, high)], marked=True)
-    ax.axhline(0.0, color=MUTED, linewidth=1.2)
-    stopped = found.settings["n_stopped"][metric]
-    if stopped is not None:
-        ax.axvline(stopped, color=SERIES[1], linewidth=1.2, linestyle="--")
-    _count_axis(ax, sorted({int(x) for x in n}))
-    mark_numbers(ax.yaxis, most=6)
-    ax.set_xlabel("items seen (log scale)")
-    ax.set_ylabel(label)

@@ -1,4 +1,4 @@
-"""The page of an evaluation: which model is better, where, and on which items."""
+"""The page of an evaluation: which model is better, and where."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted, joined, shortened
+from gnomon.errors import ScoreDataError, counted, joined
 from gnomon.plot.figure import Figure
 from gnomon.ranking import audit, rank
 from gnomon.ranking.item_audit import ITEM_TITLES
@@ -31,24 +31,14 @@ from gnomon.stats import Comparisons, compare, estimate
 from gnomon.stats.comparison import chosen_pair
 from gnomon.stats.items import Items
 from gnomon.stats.votes import METRIC as VOTES
-from gnomon.tables import number, p_value, percent
+from gnomon.tables import p_value, percent
 
 #: Groups of items that are shown.
 MOST_GROUPS = 20
-#: Items that are shown, and characters of the text of each.
-MOST_ITEMS, _LONGEST = 20, 300
 #: Findings of the audit in a card.
 _MOST_SAID = 3
 #: Groups in a sentence.
 _MOST_GROUPS_NAMED = 8
-#: Columns that may hold the text of an item; the first one present is used.
-_TEXTS = ("input", "question", "prompt", "problem", "text")
-#: Columns of costs, of which a page shows the first of each kind, and their names.
-_COSTS = (
-    {"total_tokens": "tokens", "output_tokens": "output tokens"},
-    {"cost": "cost"},
-    {"working_time_s": "working seconds", "time_s": "seconds"},
-)
 
 
 def evaluation_report(
@@ -71,7 +61,6 @@ def evaluation_report(
         _ranks(found),
         *([_pairs(found)] if found.every else []),
         *(_group_section(found, column, one) for column, one in found.groups.items()),
-        *([_items(found)] if found.on_items and np.any(found.differing) else []),
         *(
             Section(name, ITEM_TITLES[name], found.said(name))
             for name in ITEM_TITLES
@@ -118,11 +107,6 @@ class _Findings:
         self.on_items, self.unit = self.closest is not None and not of_votes, "item"
         if of_votes:
             self.unit = "vote"
-        self.items = Items(table)
-        self.values = dict(zip(self.items.models, self.items.values, strict=True))
-        self.differing = np.zeros(0)
-        if self.pair:
-            self.differing = self.values[self.pair[0]] - self.values[self.pair[1]]
         self.audit = audit(table, rng=seed)
         made: list[Any] = [self.estimates, pairs, *self.groups.values(), self.audit]
         self.warnings = [*notes, *(w for one in made if one is not None for w in one.warnings)]
@@ -185,7 +169,9 @@ def _difference(found: _Findings, one: Any) -> str:
 
 def _where(found: _Findings) -> tuple[str, ...]:
     whole = cast(Any, found.closest)
-    n_differing = np.count_nonzero(np.nan_to_num(found.differing))
+    items = Items(found.table)
+    a, b = (items.values[items.models.index(name)] for name in found.pair)
+    n_differing = np.count_nonzero(np.nan_to_num(a - b))
     text = f"{whole.a} and {whole.b} differ on {n_differing:,} of {counted(whole.n_items, 'item')}"
     if whole.only_a is not None and whole.only_b is not None:
         text += f": only {whole.a} solves {whole.only_a:,}, only {whole.b} solves {whole.only_b:,}"
@@ -229,9 +215,8 @@ def _sound(found: _Findings) -> tuple[str, ...]:
 
 
 def _ranks(found: _Findings) -> Section:
-    """Return ranks, means and costs of all models."""
+    """Return ranks and means of all models."""
     of = {one.algorithm: one for one in found.estimates}
-    costs = _mean_costs(found.table)
     names = found.ranking.names if found.ranking else found.table.algorithms
     ranks = {
         one.name: (
@@ -246,7 +231,6 @@ def _ranks(found: _Findings) -> Section:
             cell(of[name].value, of[name].low, of[name].high),
             *ranks.get(name, ()),
             f"{of[name].n_tasks:,}",
-            *(number(cost[name]) if name in cost else "unknown" for cost in costs.values()),
         )
         for name in names
     )
@@ -254,7 +238,6 @@ def _ranks(found: _Findings) -> Section:
         *("model", found.table.metric if found.unit == "item" else "rating"),
         *(("rank", "tier") if ranks else ()),
         f"{found.unit}s",
-        *(f"{cost} per sample" for cost in costs),
     )
     what = "Means over items" if found.unit == "item" else "Ratings by the Bradley-Terry model"
     text = f"{what} with {percent(found.level)} intervals."
@@ -266,25 +249,6 @@ def _ranks(found: _Findings) -> Section:
     table = Table("Models", columns, rows, text, name="models", numbers=numbers, latex=latex)
     figures = () if found.ranking is None else (found.ranking.figure(),)
     return Section("ranks", "Ranks", (), (table,), figures)
-
-
-def _mean_costs(table: ScoreTable) -> dict[str, dict[str, float]]:
-    """Return the mean cost of a sample of each model, by the name of the cost."""
-    found = {}
-    for kind in _COSTS:
-        column = next((name for name in kind if name in table.attributes), None)
-        values = None if column is None else table.rows.numbers(column)
-        if column is None or values is None:
-            continue
-        code, known = table.rows["algorithm"].codes, ~np.isnan(values)
-        means = {
-            name: float(values[known & (code == i)].mean())
-            for i, name in enumerate(table.algorithms)
-            if (known & (code == i)).any()
-        }
-        if means:
-            found[kind[column]] = means
-    return found
 
 
 def _pairs(found: _Findings) -> Section:
@@ -359,49 +323,3 @@ def _group_section(found: _Findings, column: str, groups: Comparisons) -> Sectio
     whole = [one for one in groups if one.task is None]
     figures = _drawn(groups, (*whole, *shown), f"{name}-differences", f"By {column}")
     return Section(name, f"Where: by {column}", (), (table,), figures)
-
-
-def _items(found: _Findings) -> Section:
-    """Return the items on which the pair differs most, with their texts."""
-    sizes = np.nan_to_num(np.abs(found.differing))
-    places = np.argsort(-sizes, kind="stable")[: min(MOST_ITEMS, np.count_nonzero(sizes))]
-    places = places[np.argsort(-found.differing[places], kind="stable")]
-    names = [found.items.names[i] for i in places]
-    texts = _texts(found.table, names)
-    a, b = found.pair
-    others = [found.values[name] for name in found.table.algorithms if name not in found.pair]
-    records = []
-    for i, name in zip(places.tolist(), names, strict=True):
-        known = [values[i] for values in others if not np.isnan(values[i])]
-        record = {"item": name, "a": float(found.values[a][i]), "b": float(found.values[b][i])}
-        record |= {"difference": float(found.differing[i])}
-        record |= {"others": float(np.mean(known)) if known else None, "text": texts.get(name, "")}
-        records.append(record)
-    rows = tuple(
-        (
-            record["item"],
-            *((shortened(" ".join(record["text"].split()), _LONGEST),) if texts else ()),
-            f"{record['a']:.3g}",
-            f"{record['b']:.3g}",
-            *(("-" if record["others"] is None else f"{record['others']:.3g}",) if others else ()),
-        )
-        for record in records
-    )
-    columns = ("item", *(("text",) if texts else ()), a, b, *(("others",) if others else ()))
-    n, n_differing = len(places), int(np.count_nonzero(sizes))
-    caption = f"Means over epochs; items on which {a} scores more come first."
-    caption += " Others: the mean of all other models." if others else ""
-    if n_differing > n:
-        caption += f" The {counted(n, 'item')} of {n_differing:,} with the largest differences."
-    table = Table("Deciding items", columns, rows, caption, name="items", numbers=records)
-    return Section("items", "Items with the largest differences", (), (table,))
-
-
-def _texts(table: ScoreTable, items: Sequence[str]) -> dict[str, str]:
-    """Return the texts of some items, as far as the log has them."""
-    column = next((name for name in _TEXTS if name in table.attributes), None)
-    if column is None:
-        return {}
-    rows = table.rows.take(table.rows["task"].isin(items))
-    pairs = zip(rows.tolist("task"), rows.texts(column).tolist(), strict=True)
-    return {item: text for item, text in reversed([*pairs]) if text is not None}

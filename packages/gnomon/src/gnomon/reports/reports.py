@@ -34,8 +34,8 @@ def report(
     The page of a table shows which algorithm is best and by how much, estimates, ranks, the mean on
     each task, performance profiles, learning curves, and what an audit finds; its numbers are those
     of :func:`gnomon.estimate`, :func:`gnomon.compare` and :func:`gnomon.rank`. The page of an
-    evaluation shows which model is better and by how much, on which groups of items, and the items
-    with the largest differences. Style and drawings are inside the page.
+    evaluation shows which model is better and by how much, and on which groups of items. Style and
+    drawings are inside the page.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ NO_INTERVAL = "[–]"
 #: More lines or panels than this hide each other.
 MOST_DRAWN, MOST_CURVES = 30, 24
 #: Sections of an audit that the page shows as cards, tables and figures of its own.
-_SHOWN = ("estimates", "ranks", "metrics", "runs")
+_SHOWN = ("estimates", "ranks", "runs")
 
 
 def scores_report(
@@ -195,32 +195,17 @@ def _with_p(text: str, p: str) -> str:
 
 
 def _metrics(found: _Findings) -> tuple[str, ...]:
-    """Return which summaries put another algorithm first."""
+    """Return which summaries reverse pairs of the ranks, as the audit finds them."""
     if isinstance(found.estimates, GnomonError):
-        return (sentence(f"Not estimable: {found.estimates}"),)
-    first = found.ranking.names[0]
-    best: dict[str, list[str]] = {}
-    for metric in dict.fromkeys(one.metric for one in found.estimates):
-        low = metric == "optimality_gap" or not found.table.higher_is_better
-        values = {
-            e.algorithm: -e.value if low else e.value
-            for e in found.estimates
-            if e.metric == metric and math.isfinite(e.value)
-        }
-        if values:
-            most = max(values.values())
-            best[metric] = [name for name, value in values.items() if most - value <= 1e-9]
-    others = {metric: names[0] for metric, names in best.items() if first not in names}
-    if not best:
-        return ("No summary is estimable.",)
-    if not others:
-        most = found.ranking[0].value
-        equal = [one.name for one in found.ranking if most - one.value <= 1e-9]
-        equal = [name for name in equal if all(name in names for names in best.values())]
-        who = f"{joined(equal)} are equal" if len(equal) > 1 else f"{first} is"
-        return (f"No: {who} first by wins and by {joined([*best])}.",)
-    told = joined([f"{name} by {metric}" for metric, name in others.items()])
-    return (f"Yes: {first} is first by wins, but {told}.",)
+        return _said(found, "estimates")
+    known = [one for one in found.audit if one.section == "metrics" and one.value is not None]
+    turned = [one for one in known if one.value]
+    if turned:
+        pairs = [f"{one.name} reverses {counted(int(one.value or 0), 'pair')}" for one in turned]
+        return (f"Yes: {joined(pairs)} of the ranks.",)
+    if known:
+        return (f"No: same order as the ranks by {joined([one.name for one in known])}.",)
+    return ("No summary is estimable.",)
 
 
 def _said(found: _Findings, section: str) -> tuple[str, ...]:

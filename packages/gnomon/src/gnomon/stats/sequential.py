@@ -110,7 +110,6 @@ class ItemLooks(Comparisons):
     """
 
     columns = ("a", "b", "metric", "n_items", "value", "low", "high", "e_value", "p_value")
-    drawn_by = "gnomon.plot.lines:item_look_figure"
 
     @property
     def title(self) -> str:

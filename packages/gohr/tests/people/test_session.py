@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def test_a_view_says_what_was_done_and_nothing_of_the_rule(rule, seed):
     session = PlaySession(Game("Puzzle 7", load_rule_text(rule), seed, 3, 40))
     play_at_random(session, np.random.default_rng(seed), 30)
     view = session.view()
-    record = view.as_record()
+    record = asdict(view)
     text = json.dumps(record)
     assert rule not in text
     assert str(seed) not in text.split() or seed < 100

@@ -43,8 +43,10 @@ from gnomon_board.web.request_log import HEADER as REQUEST_ID
 from gnomon_board.web.request_log import current_request
 from gnomon_board.web.templating import STATIC, error_page
 
-#: In the order in which their paths are tried.
+#: In the order in which their paths are tried: first those of players, who ask most often.
 _ROUTERS = (
+    play_pages.router,
+    study_pages.router,
     monitoring.router,
     seasons.router,
     seasons.entries_router,
@@ -56,8 +58,6 @@ _ROUTERS = (
     learner_pages.router,
     submission_pages.router,
     account_pages.router,
-    play_pages.router,
-    study_pages.router,
 )
 _log = logging.getLogger("gnomon.server")
 _REFUSALS: dict[int | str, dict[str, Any]] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi.responses import RedirectResponse
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from sqlalchemy.orm import Session
 
 from gnomon_board.database import Database
@@ -91,6 +91,9 @@ class GamePage:
     is_test: bool
 
 
+_PAGE = TypeAdapter(GamePage)
+
+
 def page_of(game: StoredGame) -> GamePage:
     """Return the player's view of a game."""
     view = game.session.view()
@@ -112,12 +115,6 @@ def language_of(game: StoredGame) -> dict[str, Any]:
     return {"language": language, "t": dict(texts(language))}
 
 
-def _record(page: GamePage) -> dict[str, Any]:
-    """Return a page as a JSON-compatible record."""
-    record = {field.name: getattr(page, field.name) for field in fields(page)}
-    return record | {"view": page.view.as_record()}
-
-
 @router.get("/api/play/games/{key}")
 def game_record(session: ReadSession, key: Key) -> GamePage:
     """Return the state of a game."""
@@ -136,7 +133,7 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
         player=key.partition(".")[0],
         page=page,
         view=page.view,
-        record=_record(page),
+        record=_PAGE.dump_python(page),
         **language_of(game),
     )
 
@@ -202,8 +199,8 @@ def make_attempt(
         if not _is_made(game.session, form):
             client = None if form.client is None else ClientTimes(**form.client.model_dump())
             game.session.attempt(form.cell, form.bucket, client=client)
-        # For speed the record is not validated against its own type.
-        return JSONResponse(_record(page_of(game)))
+        # For speed the page is not validated against its own type.
+        return Response(_PAGE.dump_json(page_of(game)), media_type="application/json")
 
 
 def _is_made(played: PlaySession, form: AttemptForm) -> bool:

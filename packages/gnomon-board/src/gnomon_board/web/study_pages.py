@@ -35,7 +35,6 @@ from gnomon_board.studies.participants import (
 )
 from gnomon_board.studies.plan import AnswerError, Ending, Question, StudyPlan
 from gnomon_board.studies.plan_check import check_plan
-from gnomon_board.studies.play import find_game
 from gnomon_board.studies.store import StudyLine, study_lines
 from gnomon_board.web.api.dependencies import (
     Admin,
@@ -47,6 +46,7 @@ from gnomon_board.web.api.dependencies import (
 )
 from gnomon_board.web.limits import HOUR_S
 from gnomon_board.web.middleware import address_of
+from gnomon_board.web.page_cache import CurrentBoard
 from gnomon_board.web.play_pages import Checked
 from gnomon_board.web.templating import html_response
 
@@ -295,7 +295,7 @@ def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Taken | 
 
 
 @router.post("/api/players/{key}/go-on")
-def go_on(database: DatabaseOf, key: Key, _: Checked) -> Lead:
+def go_on(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Lead:
     """Lead a player to the game to play now, or to the page after the last one."""
     with database.reading() as session:
         prepare_game(session, find_player(session, key))
@@ -304,8 +304,9 @@ def go_on(database: DatabaseOf, key: Key, _: Checked) -> Lead:
         if game is None:
             return Lead(address=f"/players/{key}")
         session.flush()
-        found = find_game(session, game)
-        shows = found.is_test and not found.session.attempts
+        found = board.games.take(session, game)
+    board.games.put_back(found, found.row.changed_at)
+    shows = found.is_test and not found.session.attempts
     return Lead(address=f"/play/games/{game}{'/evidence' if shows else ''}")
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -175,10 +175,6 @@ class PlayView:
     streak: int
     mastered: bool
     points: dict[str, int] | None = None
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the view as JSON can hold it."""
-        return asdict(self)
 
 
 class PlaySession:

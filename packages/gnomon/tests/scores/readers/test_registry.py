@@ -33,6 +33,8 @@ SOURCES = {
     "votes": {"votes.csv": "model_a,model_b,winner\na,b,model_a\n"},
     "board": {"b.json": json.dumps([{"question_id": "q", "pass@1": 0.5, "graded_list": [True]}])},
     "every-eval": {"e.json": json.dumps({"model_info": {"id": "m"}, "evaluation_results": []})},
+    "mteb": {"t.json": json.dumps({"task_name": "t", "scores": {}, "mteb_version": "2"})},
+    "hugging-face": {"m/.eval_results/a.yaml": "- value: 1\n"},
     "game-log": {"results.csv": "#.nickname,rule_name,trial_id\n"},
     "run-folder": {"run.json": "{}"},
 }

@@ -1,22 +1,25 @@
-"""Results of code benchmarks and of judges, one file per model, and votes.
+"""Results of benchmarks of language models, item by item or one score per model and benchmark.
 
-These are reports of SWE-bench, results of EvalPlus, evaluations of LiveCodeBench, details of
-OpenCompass, judgments of MT-bench, samples of Every Eval Ever, votes of arenas, and games of
-Arena-Hard. The name of a model is in the records, or else that of the file.
+Item by item: reports of SWE-bench, results of EvalPlus, evaluations of LiveCodeBench, details of
+OpenCompass, judgments of MT-bench, annotations of AlpacaEval and samples of Every Eval Ever, one
+file per model. The name of a model is in the records, or else that of the file. One score per
+benchmark: results of Every Eval Ever, of MTEB, and those that models on Hugging Face carry.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from gnomon.errors import ScoreDataError, listed, note
-from gnomon.scores.columns import FloatArray, Rows, Texts, rows_of_records
-from gnomon.scores.readers.files import mapping_at
-from gnomon.scores.readers.registry import Reader, ReadRequest, Source
+from gnomon.errors import GnomonError, ScoreDataError, joined, note, option, shortened
+from gnomon.scores.columns import rows_of_records
+from gnomon.scores.readers.files import files_below, json_content, mapping_at
+from gnomon.scores.readers.registry import EVAL_RESULTS, Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
     Sample,
@@ -26,7 +29,7 @@ from gnomon.scores.readers.samples import (
     table_of_logs,
 )
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import Origin, selected, tidy_rows
+from gnomon.scores.tidy import Origin, tidy_rows
 
 #: Samples, each with the name of its model.
 _Samples = Iterator[tuple[str, Sample]]
@@ -76,6 +79,8 @@ def _format_of(content: Any) -> tuple[str, Callable[[Any, str], _Samples]] | Non
         return "board", _live_code_bench
     if {"question_id", "model", "turn", "score"} <= first.keys():
         return "board", _mt_bench
+    if {"instruction", "generator_2", "preference"} <= first.keys():
+        return "board", _alpaca_eval
     is_sample = "sample_id" in first and isinstance(first.get("evaluation"), Mapping)
     return ("board", _every_eval) if is_sample else None
 
@@ -146,6 +151,32 @@ def _mt_bench(records: Any, stem: str) -> _Samples:
         yield str(record["model"]), Sample(item=item, scores={"score": known}, attributes=about)
 
 
+def _alpaca_eval(records: Any, stem: str) -> _Samples:
+    """Yield the judge's preference for a model over the reference, from 0 to 1.
+
+    AlpacaEval writes 1 where the reference is better, 2 where the model is, or a number between;
+    0 stands for a tie in its first version.
+    """
+    n_seen: Counter[str] = Counter()
+    for record in records:
+        value, text = record["preference"], str(record["instruction"])
+        if value is not None and not (value == 0.0 or 1.0 <= value <= 2.0 or value != value):
+            raise ValueError(f"preference: expected a number from 1 to 2, found {value!r}")
+        columns = input_columns(text)
+        n_seen[text] += 1
+        share = None if value is None else 0.5 if value == 0.0 else value - 1.0
+        yield (
+            str(record["generator_2"]),
+            Sample(
+                item=columns["input_hash"],
+                epoch=n_seen[text],
+                scores={"preference": share},
+                columns=columns,
+                attributes={x: record[x] for x in ("dataset",) if x in record},
+            ),
+        )
+
+
 def _every_eval(records: Any, stem: str) -> _Samples:
     for record in records:
         evaluation, text = record["evaluation"], mapping_at(record, "input").get("raw")
@@ -165,8 +196,8 @@ def _every_eval(records: Any, stem: str) -> _Samples:
 
 BOARD = Reader(
     "board",
-    "results of SWE-bench, EvalPlus, LiveCodeBench, OpenCompass, MT-bench or Every Eval Ever: JSON "
-    "or JSON lines, or a folder of them",
+    "results of SWE-bench, EvalPlus, LiveCodeBench, OpenCompass, MT-bench, AlpacaEval or Every "
+    "Eval Ever: JSON or JSON lines, or a folder of them",
     recognises=lambda source: source.path is not None and bool(_files(source)),
     read=_read_board,
     takes=frozenset({"metric", "where"}),
@@ -209,85 +240,116 @@ EVERY_EVAL = Reader(
     read=_read_every_eval,
 )
 
-_COLUMNS = ("model_a", "model_b", "winner")
-#: The share of the first model, by the word in the column ``winner``.
-_WINNERS = {
-    "model_a": 1.0, "a": 1.0, "model_1": 1.0, "1": 1.0, "model_b": 0.0, "b": 0.0, "model_2": 0.0,
-    "2": 0.0, "tie": 0.5, "tie (bothbad)": 0.5, "both": 0.5, "bothbad": 0.5, "both_bad": 0.5,
-    "draw": 0.5,
-}  # fmt: skip
-#: The winner by the verdict of Arena-Hard, whose first game has the baseline as A.
-_VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B=A": "tie", "B>A": "b", "B>>A": "b"}
+
+def _mteb_files(source: Source) -> Iterator[Path]:
+    """Yield the results in a folder, those of tasks in MODEL/REVISION, or the one file."""
+    if source.is_file and source.ending == ".json":
+        yield source.place
+    elif source.is_folder:
+        files = files_below(source.place, "*.json")
+        yield from (file for file in files if file.name != "model_meta.json")
 
 
-def _holds_games(source: Source) -> bool:
-    """Return whether records are those of Arena-Hard."""
-    first = source.json[0] if isinstance(source.json, list) and source.json else None
-    return isinstance(first, Mapping) and "games" in first
+def _is_mteb(content: Any) -> bool:
+    return isinstance(content, dict) and {"task_name", "scores", "mteb_version"} <= content.keys()
 
 
-def _read_votes(source: Source, wanted: ReadRequest) -> ScoreTable:
-    """Read votes: each is an item; the winner has 1, the loser 0, and both 0.5 in a tie."""
-    if _holds_games(source):
-        origin = Origin(str(source))
-        raw = rows_of_records(
-            vote for record in source.content() for vote in _votes(record, origin)
+def _read_mteb(source: Source, wanted: ReadRequest) -> ScoreTable:
+    """Read the main score of each task, its mean over splits and subsets as in MTEB."""
+    records, splits = [], set()
+    for path in _mteb_files(source):
+        content = json_content(path)
+        if not _is_mteb(content):
+            raise ScoreDataError(f"{path}: expected results of MTEB with task_name and scores")
+        model, revision = path.absolute().parts[-3:-1]
+        with reading_log(path, "MTEB"):
+            found = [
+                {
+                    "algorithm": model.replace("__", "/"),
+                    "revision": revision,
+                    "task": str(content["task_name"]),
+                    "split": split,
+                    "subset": one["hf_subset"],
+                    "score": float(one["main_score"]),
+                }
+                for split, parts in content["scores"].items()
+                for one in parts
+            ]
+        splits.add(tuple(dict.fromkeys(one["split"] for one in found)))
+        records += [one for one in found if not math.isnan(one["score"])]
+    if not records:
+        raise ScoreDataError(f"{source}: expected main scores of MTEB, found none")
+    revisions = {(one["algorithm"], one["revision"]) for one in records}
+    n_revisions = Counter(model for model, _ in revisions)
+    for one in records:
+        if n_revisions[one["algorithm"]] > 1:
+            one["algorithm"] = f"{one['algorithm']} ({one['revision']})"
+    several = next((x for x in sorted(splits) if len(x) > 1), None)
+    if several and "split" not in wanted.where:
+        note(
+            f"{source.place.name}: the mean is over the splits {joined(several)}; "
+            f"{option(where={'split': several[0]})} selects one"
         )
-    else:
-        raw, origin = source.table()
-    raw, origin = selected(raw, wanted.where, origin)
-    n = len(raw)
-    if not n:
-        raise origin.error("expected votes, found none")
-    a, b, winner = (raw.texts(name) for name in _COLUMNS)
-    share = _shares(a, b, winner, origin)
-    items = Texts(np.arange(n, dtype=np.int32), tuple(f"vote {i}" for i in range(1, n + 1)))
-    rest = raw.but(*_COLUMNS, "algorithm", "task", "score", "run")
-    rows = Rows.joined([
-        rest.with_columns({"algorithm": model, "task": items, "score": score, "opponent": other})
-        for model, other, score in ((a, b, share), (b, a, 1.0 - share))
-    ])  # fmt: skip
-    note(f"{origin.name}: each vote is an item with the scores 1 and 0, or 0.5 each for a tie")
-    tidy = tidy_rows(rows, Origin(origin.file), {})
-    return ScoreTable(tidy, "win", None, True, origin.provenance("votes"), units="items")
+    rows = tidy_rows(rows_of_records(records), Origin(str(source)), wanted.where, "mean")
+    provenance = (f"read from {source.place.name} (MTEB)",)
+    return ScoreTable(rows, "main_score", None, wanted.is_higher_better, provenance)
 
 
-def _shares(a: Texts, b: Texts, winner: Texts, origin: Origin) -> FloatArray:
-    """Return the share of the first model in each vote; refuse a word that names no winner."""
-    found = np.empty(len(winner))
-    votes = zip(a.tolist(), b.tolist(), winner.tolist(), strict=True)
-    for at, (one, two, word) in enumerate(votes):
-        share = 1.0 if word == one else 0.0 if word == two else _WINNERS.get(str(word).lower())
-        if share is None or one is None or two is None:
-            expected = "model_a, model_b, tie or the name of one of the two"
-            raise origin.error_at([at], "winner", f"expected {expected}, found {word!r}")
-        if one == two:
-            raise origin.error_at([at], "model_b", f"expected two models, found {one!r} twice")
-        found[at] = share
-    return found
-
-
-def _votes(record: Mapping[str, Any], origin: Origin) -> Iterator[dict[str, Any]]:
-    """Yield the votes of the two games of a record of Arena-Hard."""
-    model, baseline = record.get("model"), record.get("baseline", "baseline")
-    for number, game in enumerate(record["games"]):
-        winner = _VERDICTS.get(str(mapping_at({"game": game}, "game").get("score")))
-        if model is None or winner is None:
-            raise origin.error(
-                "expected games of Arena-Hard with a score such as A>B; found "
-                f"{listed(game, 4) if isinstance(game, Mapping) else game}"
-            )
-        # The models change places in the second game.
-        a, b = (model, baseline) if number % 2 else (baseline, model)
-        yield {"model_a": a, "model_b": b, "winner": winner}
-
-
-VOTES = Reader(
-    "votes",
-    "votes between two models: model_a, model_b, winner as CSV or JSON, or games of Arena-Hard",
-    recognises=lambda source: set(_COLUMNS) <= set(source.names) or _holds_games(source),
-    read=_read_votes,
+MTEB = Reader(
+    "mteb",
+    "results of MTEB: JSON of a task, or a folder of MODEL/REVISION/TASK.json",
+    recognises=lambda source: any(_is_mteb(Source(x).json) for x in islice(_mteb_files(source), 1)),
+    read=_read_mteb,
     takes=frozenset({"where"}),
-    units="items",
-    in_memory=True,
+)
+
+
+def _eval_results_files(source: Source) -> list[Path]:
+    """Return the YAML files in folders ``.eval_results`` of models."""
+    if source.is_folder and source.place.name != EVAL_RESULTS:
+        return list(files_below(source.place, f"{EVAL_RESULTS}/*.yaml"))
+    if source.is_folder:
+        return sorted(source.place.glob("*.yaml"))
+    is_one = source.is_file and source.ending in (".yaml", ".yml")
+    return [source.place] if is_one and source.place.absolute().parent.name == EVAL_RESULTS else []
+
+
+def _read_eval_results(source: Source, wanted: ReadRequest) -> ScoreTable:
+    """Read the value of each dataset and task; a remark such as "With tools" is part of its name.
+
+    A model has the name of the folder that holds its ``.eval_results``.
+    """
+    try:
+        yaml = import_module("yaml")
+    except ImportError:
+        message = f"{source}: YAML needs a package: pip install pyyaml"
+        raise GnomonError(message) from None
+    records = []
+    for path in _eval_results_files(source):
+        try:
+            content = yaml.safe_load(path.read_bytes())
+        except yaml.YAMLError as error:
+            reason = " ".join(str(error).split())
+            raise ScoreDataError(f"{path}: expected YAML; {shortened(reason, 100)}") from None
+        with reading_log(path, "Hugging Face"):
+            for one in content:
+                task = str(one["dataset"]["id"])
+                if (part := one["dataset"].get("task_id", "default")) != "default":
+                    task += f"/{part}"
+                if one.get("notes"):
+                    task += f" ({one['notes']})"
+                model = path.absolute().parents[1].name
+                records.append({"algorithm": model, "task": task, "score": float(one["value"])})
+    if not records:
+        raise ScoreDataError(f"{source}: expected evaluation results, found none")
+    provenance = (f"read from {source.place.name} (Hugging Face)",)
+    rows = tidy_rows(rows_of_records(records), Origin(str(source)), {})
+    return ScoreTable(rows, "value", None, wanted.is_higher_better, provenance)
+
+
+HUGGING_FACE = Reader(
+    "hugging-face",
+    "evaluation results of models on Hugging Face: YAML files in the folders .eval_results",
+    recognises=lambda source: bool(_eval_results_files(source)),
+    read=_read_eval_results,
 )

@@ -57,9 +57,11 @@ BUILT_IN = (
     "gnomon.scores.readers.inspect_logs:INSPECT",
     "gnomon.scores.readers.lm_eval:LM_EVAL_SAMPLES",
     "gnomon.scores.readers.helm:HELM",
-    "gnomon.scores.readers.boards:VOTES",
+    "gnomon.scores.readers.votes:VOTES",
     "gnomon.scores.readers.boards:BOARD",
     "gnomon.scores.readers.boards:EVERY_EVAL",
+    "gnomon.scores.readers.boards:MTEB",
+    "gnomon.scores.readers.boards:HUGGING_FACE",
     "gnomon.scores.readers.tables:ITEM_FILE",
     "gnomon.scores.readers.lm_eval:LM_EVAL",
     "gnomon.scores.readers.arrays:ARRAYS",
@@ -67,6 +69,8 @@ BUILT_IN = (
     "gnomon.scores.readers.tables:TIDY",
 )
 
+#: The folder of a model on Hugging Face that holds its evaluation results, in YAML.
+EVAL_RESULTS = ".eval_results"
 _RECORDS = 'records in JSON: [{"algorithm": ..., "task": ..., "run": ..., "score": ...}, ...]'
 
 #: What a format must have for an option of :func:`read_scores`, in the words of a message.
@@ -391,7 +395,8 @@ def recognised(source: Source, wanted: ReadRequest, format: str | None = None) -
     if not wanted.columns_are and wanted.units != "items" and is_tidy(source):
         tidy: Reader = pkgutil.resolve_name("gnomon.scores.readers.tables:TIDY")
         return tidy  # without loading any other
-    if source.is_file and source.ending in _REFUSED:
+    is_result = source.path is not None and source.place.absolute().parent.name == EVAL_RESULTS
+    if source.is_file and source.ending in _REFUSED and not is_result:
         raise ScoreDataError(f"{source}: {_REFUSED[source.ending]}")
     if wanted.columns_are is not None:
         return _named("wide")
@@ -444,7 +449,8 @@ _REFUSED = {
     **dict.fromkeys((".gz", ".zip", ".tar", ".tgz", ".bz2", ".xz", ".7z"), "unpack it first"),
     **dict.fromkeys((".md", ".tex", ".html", ".pdf"), "documents are not read: copy the table to "
                     "a CSV file"),
-    **dict.fromkeys((".yaml", ".yml"), f"YAML is not read: write {_RECORDS}"),
+    **dict.fromkeys((".yaml", ".yml"), f"YAML is read from a folder {EVAL_RESULTS} alone: write "
+                    f"{_RECORDS}"),
 }  # fmt: skip
 
 

@@ -1,0 +1,203 @@
+"""Files of public boards: Hugging Face, MTEB, LiveCodeBench, AlpacaEval, MT-bench, Arena-Hard."""
+
+import json
+import sys
+import warnings
+
+import pytest
+
+from gnomon.errors import DegenerateScoresWarning, GnomonError, ScoreDataError
+from gnomon.scores import read_scores
+
+
+def written(place, content):
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(content if isinstance(content, str) else json.dumps(content))
+    return place
+
+
+def quietly(source, **how):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        return read_scores(source, **how)
+
+
+HLE = """\
+- dataset:
+    id: cais/hle                  # a benchmark of the Hub
+    task_id: {task}
+  value: {value}
+  date: 2025-01-15T10:30:00Z
+  source:
+    url: https://huggingface.co/org/model
+    name: Model Card
+"""
+
+
+def test_results_of_models_on_hugging_face(tmp_path):
+    for name, value in (("qwen", 20.9), ("glm", 22.1)):
+        written(tmp_path / name / ".eval_results/hle.yaml", HLE.format(task="default", value=value))
+        again = HLE.format(task="text", value=value + 20) + '  notes: "With tools"\n'
+        written(tmp_path / name / ".eval_results/tools.yaml", again)
+    table = quietly(tmp_path)
+    assert table.algorithms == ("glm", "qwen")
+    assert table.tasks == ("cais/hle", "cais/hle/text (With tools)")
+    assert table.runs("qwen", "cais/hle").tolist() == [20.9]
+    one = tmp_path / "glm/.eval_results/hle.yaml"
+    assert quietly(one).algorithms == quietly(one.parent).algorithms == ("glm",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- value: 20.9\n", "another type .'dataset'"),
+        (HLE.format(task="default", value="high"), "could not convert string to float: 'high'"),
+        ("- dataset: {id: a\n", "expected YAML; while parsing"),
+        (2 * HLE.format(task="default", value=1), "rows 1 and 2"),
+    ],
+)
+def test_unclear_results_of_hugging_face_are_refused(tmp_path, text, said):
+    with pytest.raises(ScoreDataError, match=said) as error:
+        quietly(written(tmp_path / "m/.eval_results/a.yaml", text))
+    assert "\n" not in str(error.value)
+
+
+def test_the_package_for_yaml_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(GnomonError, match="pip install pyyaml"):
+        quietly(written(tmp_path / "m/.eval_results/a.yaml", HLE.format(task="x", value=1)))
+
+
+def mteb(task, **splits):
+    return {
+        "dataset_revision": "0fd18e",
+        "evaluation_time": 45.4,
+        "mteb_version": "1.12.41",
+        "scores": {
+            split: [
+                {"accuracy": x, "hf_subset": at, "languages": ["eng-Latn"], "main_score": x}
+                for at, x in parts.items()
+            ]
+            for split, parts in splits.items()
+        },
+        "task_name": task,
+    }
+
+
+def test_results_of_mteb(tmp_path):
+    folder = tmp_path / "results"
+    for model, more in (("org__large", 0.1), ("org__small", 0.0)):
+        place = folder / model / "13f0"
+        written(place / "model_meta.json", {"name": "x"})
+        written(place / "Banking.json", mteb("Banking", test={"default": 0.5 + more}))
+        written(place / "Mass.json", mteb("Mass", test={"en": 0.25 + more, "de": 0.75 + more}))
+        both = {"test": {"default": float("nan")}, "validation": {"default": 0.3 + more}}
+        written(place / "AFQMC.json", mteb("AFQMC", **both))
+    table = quietly(folder)
+    assert table.algorithms == ("org/large", "org/small")
+    means = {task: table.runs("org/small", task).item() for task in table.tasks}
+    assert means == pytest.approx({"Banking": 0.5, "Mass": 0.5, "AFQMC": 0.3})
+    assert quietly(folder, where={"subset": "de"}).tasks == ("Mass",)
+    with pytest.warns(DegenerateScoresWarning, match="the mean is over the splits test and valid"):
+        read_scores(folder / "org__small/13f0/AFQMC.json")
+    written(folder / "org__small/other/Banking.json", mteb("Banking", test={"default": 0.7}))
+    assert quietly(folder).algorithms == ("org/large", "org/small (13f0)", "org/small (other)")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (mteb("x", test={"default": None}), "expected a log of MTEB"),
+        (mteb("x") | {"scores": [0.5]}, "expected a log of MTEB"),
+        (mteb("x", test={"default": float("nan")}), "expected main scores of MTEB, found none"),
+    ],
+)
+def test_unclear_results_of_mteb_are_refused(tmp_path, content, said):
+    with pytest.raises(ScoreDataError, match=said) as error:
+        quietly(written(tmp_path / "m/r/x.json", content))
+    assert "\n" not in str(error.value)
+
+
+def test_evaluations_of_live_code_bench(tmp_path):
+    records = [
+        {
+            "question_title": "A",
+            "question_id": f"abc30{i}_a",
+            "platform": "atcoder",
+            "difficulty": level,
+            "code_list": ["print(1)", "print(2)"],
+            "graded_list": graded,
+            "pass@1": sum(graded) / 2,
+        }
+        for i, (level, graded) in enumerate([("easy", [True, True]), ("hard", [True, False])])
+    ]
+    path = written(tmp_path / "Scenario.codegeneration_2_0.2_eval_all.json", records)
+    table = quietly(path, where={"difficulty": "hard"})
+    assert table.item_scores.matrix().tolist() == [[0.5]]  # pass@1
+    for wrong, said in ((True, "another type"), ([["x"]], "not one number per item")):
+        path = written(tmp_path / "wrong.json", [records[0] | {"graded_list": wrong}])
+        with pytest.raises(ScoreDataError, match=said):
+            quietly(path)
+
+
+def judged(preference, at=1):
+    return {
+        "instruction": f"Question {at}",
+        "output_1": "a",
+        "generator_1": "gpt4_1106_preview",
+        "output_2": "b",
+        "generator_2": "yi-34b",
+        "dataset": "koala",
+        "annotator": "weighted_alpaca_eval_gpt4_turbo",
+        "preference": preference,
+    }
+
+
+def test_annotations_of_alpaca_eval(tmp_path):
+    content = [judged(x, i) for i, x in enumerate([1.0, 1.75, 0.0, None])]
+    table = quietly(written(tmp_path / "annotations.json", content), cluster="dataset")
+    assert table.algorithms == ("yi-34b",)
+    assert [row["score"] for row in table.to_records()] == [0.0, 0.75, 0.5, None]
+    for wrong in (2.5, "yes"):
+        with pytest.raises(ScoreDataError, match="another type"):
+            quietly(written(tmp_path / "annotations.json", [judged(wrong)]))
+
+
+def pair(one, two):
+    return {"question_id": 81, "model_1": "a", "model_2": "b", "g1_winner": one, "g2_winner": two,
+            "judge": ["gpt-4", "pair-v2"], "turn": 1}  # fmt: skip
+
+
+def lines(*records):
+    return "\n".join(map(json.dumps, records))
+
+
+def test_judgments_of_mt_bench_on_pairs(tmp_path):
+    found = [pair("model_1", "model_1"), pair("model_1", "model_2"), pair("error", "tie")]
+    path = written(tmp_path / "gpt-4_pair.jsonl", lines(*found, pair("tie", "tie")))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = read_scores(path)
+    assert "1 vote without a verdict" in str(caught[0].message)
+    wins = [row["score"] for row in table.to_records() if row["algorithm"] == "a"]
+    assert wins == [1.0, 0.5, 0.5]  # two verdicts that disagree are a tie
+    with pytest.raises(ScoreDataError, match=r"expected winners of MT-bench: .* found None and"):
+        quietly(written(tmp_path / "x.jsonl", lines(pair(None, "A"))))
+
+
+def test_games_of_arena_hard(tmp_path):
+    games = [{"score": "B>>A", "judgment": {}}, {"score": None}]
+    record = {"uid": "1", "model": "m", "baseline": "o3", "games": games}
+    table = quietly(written(tmp_path / "m.jsonl", lines(record)))
+    wins = {row["algorithm"]: row["score"] for row in table.to_records()}
+    assert wins == {"o3": 0.0, "m": 1.0}
+    for wrong in ({"score": "A wins"}, {"judgment": {}}):
+        path = written(tmp_path / "x.jsonl", lines(record | {"games": [wrong]}))
+        with pytest.raises(ScoreDataError, match="games of Arena-Hard with a score such as A>B"):
+            quietly(path)
+
+
+def test_two_files_of_votes_are_read_together(tmp_path):
+    text = "model_a,model_b,winner\na,b,model_a\na,b,both bad\n"
+    files = [written(tmp_path / f"{name}.csv", text) for name in ("may", "june")]
+    assert len(quietly(files)) == 8

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gnomon as gn
+from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores import ScoreTable, normalize, read_scores
 
 COPIES = "reruns of one deterministic evaluation are not independent runs"
@@ -71,14 +72,115 @@ def test_curves_that_only_end_alike_are_no_copies():
 def test_other_mistakes_are_named():
     assert notes(ScoreTable.from_arrays({"a": np.zeros((10, 5))})) == []
     for table, said in [
-        (ScoreTable.from_arrays({"a": np.zeros((100, 2))}), "100 runs on 2 tasks: were the axes"),
-        (runs([0, 0, 0], episode=[[1, 2, 3]]), "episodes of one run are not independent"),
         (
             ScoreTable.from_arrays({"a": [[1.0, 2.0]]}, tasks=["seed_1", "seed_2"]),
             "look like seeds",
         ),
     ]:
         assert said in notes(table)[0]
+
+
+def taken(table, **options):
+    """Return what is noted of episodes that are taken for runs."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read_scores({name: table.rows.tolist(name) for name in table.rows.names}, **options)
+    return [text for each in caught if (text := str(each.message)).startswith("episodes taken")]
+
+
+def of_seeds(seed_deviation, *, seeds=5, episodes=20):
+    """Return 100 episodes of five seeds, in this order, on each of two tasks."""
+    rng = np.random.default_rng(3)
+    level = rng.normal(0.0, seed_deviation, (seeds, 1, 2))
+    return (level + rng.normal(0.0, 1.0, (seeds, episodes, 2))).reshape(-1, 2)
+
+
+def cells_of(*counts):
+    """Return a table with these numbers of runs, of one algorithm on each task."""
+    scores = np.random.default_rng(0).normal(size=sum(counts))
+    return runs(*np.split(scores, np.cumsum(counts)[:-1]))
+
+
+def labelled(*labels):
+    rows = [{"algorithm": "a", "task": "t", "run": x, "score": i} for i, x in enumerate(labels)]
+    return ScoreTable.from_records(rows)
+
+
+@pytest.mark.parametrize(
+    ("mistaken", "sign", "correct"),
+    [
+        (
+            runs([3, 1, 2], episode=[[1, 2, 3]]),
+            "a column 'episode' numbers the rows",
+            runs([3, 1, 2], episodes=[[100, 120, 101]]),  # how many were played
+        ),
+        (
+            labelled("seed0-ep0", "seed0-ep1", "seed1-ep0"),
+            "runs are labelled seed0-ep0, seed0-ep1, seed1-ep0",
+            labelled("seed0", "deep-1", "step3"),
+        ),
+        (cells_of(120, 120), "there are 120 runs on 2 tasks", cells_of(100, 100)),
+        (
+            cells_of(31, 44, 52, 29, 80, 35),
+            "29 to 80 runs, a different number in each cell",
+            cells_of(31, 44, 52, 31, 80, 35),
+        ),
+        (
+            runs([3, 1, 2, 5], seed=[[7, 7, 8, 8]]),
+            "several runs have one 'seed'",
+            runs([3, 1, 2, 5], [1, 4, 2, 3], seed=[[7, 8, 9, 9]] * 2),
+        ),
+        (
+            ScoreTable.from_arrays({"a": of_seeds(1.0)}),
+            "neighbouring runs have similar scores (rank correlation 0.",
+            ScoreTable.from_arrays({"a": of_seeds(0.0)}),
+        ),
+        (
+            ScoreTable.from_arrays({"a": np.linspace(0, 5, 40)[:, None] + of_seeds(0)[:40]}),
+            "neighbouring runs have similar scores",
+            ScoreTable.from_arrays({"a": np.sort(of_seeds(1.0), axis=0)}),  # by score
+        ),
+    ],
+)
+def test_episodes_taken_for_runs_are_found_by_labels_counts_seeds_and_order(
+    mistaken, sign, correct
+):
+    (said,) = taken(mistaken)
+    assert sign in said
+    assert "average them first (read_scores(table, columns={'run': '" in said
+    assert taken(correct) == []
+
+
+def test_one_seed_in_all_rows_may_be_that_of_the_benchmark():
+    assert taken(runs([3, 1, 2, 5], seed=[[7] * 4])) == []
+
+
+def test_a_column_of_episodes_is_no_column_of_runs():
+    rows = [{"algorithm": "a", "task": "t", "episode": i, "score": -i} for i in range(4)]
+    with pytest.warns(DegenerateScoresWarning, match="the column 'episode' was read as the run"):
+        read_scores(rows, columns={"run": "episode"})
+    averaged = read_scores(rows, within_run="mean")
+    assert averaged.runs("a", "t").tolist() == [-1.5]
+    assert taken(averaged) == []
+
+
+def honest(rng):
+    """Return independent runs of several shapes and spreads, some of them missing."""
+    n_runs, n_tasks = int(rng.choice([2, 3, 5, 10, 20, 50, 100])), rng.integers(1, 11)
+    scores = {}
+    for name in "abc"[: rng.integers(1, 4)]:
+        shape = (n_runs, n_tasks)
+        kinds = rng.normal(size=shape), rng.gamma(0.5, size=shape), rng.binomial(20, 0.8, shape)
+        common = rng.choice([0.0, 0.7]) * rng.normal(size=(n_runs, 1))  # an effect over tasks
+        scores[name] = kinds[rng.integers(3)] + common + rng.normal(size=n_tasks)
+        scores[name][rng.random(shape) < rng.choice([0.0, 0.1])] = np.nan
+    return ScoreTable.from_arrays(scores)
+
+
+def test_independent_runs_are_seldom_taken_for_episodes():
+    rng = np.random.default_rng(5)
+    tables = [honest(rng) for _ in range(500)]
+    assert sum(len(taken(table)) for table in tables) <= 5
 
 
 def scales(table):

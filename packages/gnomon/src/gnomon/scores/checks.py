@@ -6,21 +6,33 @@ Examples are swapped axes, copies read as runs, different scales of tasks, and i
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted, either, joined, listed, note, option
-from gnomon.scores.columns import IntArray, Rows
+from gnomon.errors import ScoreDataError, counted, either, joined, listed, note, option, reading
+from gnomon.scores.columns import IntArray, Rows, Texts
+from gnomon.scores.tidy import role_of
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
-#: With at least this many times as many runs as tasks, the axes may have been swapped.
+#: With more than this many times as many runs as tasks, the axes may have been swapped. Published
+#: tables have up to 100 runs (Agarwal et al. 2021).
 MANY = 50
+#: Numbers of finished episodes differ in every cell; of runs, seldom among so many cells and runs.
+LEAST_CELLS, LEAST_EPISODES, UNEVEN = 6, 20, 1.5
+#: The correlation of neighbouring runs is tested in cells of at least this many runs.
+LEAST_NEIGHBOURS = 10
+#: Standard normal quantile of the test: of tables of independent runs, 0.5 % exceed it.
+ALIKE = 2.576
+#: Words for an episode, as columns and as parts of run labels name it.
+_EPISODE = r"(ep|eps|episode|eval|evaluation|rollout|trajectory)s?"
+_EPISODES = re.compile(rf"{_EPISODE}([\s_-]*(id|index|number|num|no))?", re.IGNORECASE)
+_LABEL = re.compile(rf"(.*[^a-z])?{_EPISODE}[\s_=-]*\d+", re.IGNORECASE)
 #: Ratio of the scores on two tasks above which their scales are considered different. Success
 #: rates seldom differ by that much, points of different games nearly always do.
 FAR = 100
@@ -39,10 +51,11 @@ MOST_ROWS = 20_000
 MOST_NAMES = 8
 
 
-def suspicions(table: ScoreTable) -> list[str]:
+def suspicions(table: ScoreTable, *, run_column: str | None = None) -> list[str]:
     """Return what looks like a mistake, one sentence each; nothing for most tables.
 
-    For items, only the names of algorithms are checked.
+    For items, only the names of algorithms are checked. `run_column` is the column that was read
+    as the run, if the caller named one.
     """
     found = _spelt_alike(table.algorithms, "algorithm")
     if table.units == "items":  # numbered, and one epoch of each, as they should be
@@ -53,18 +66,7 @@ def suspicions(table: ScoreTable) -> list[str]:
         found.append(
             f"the tasks look like seeds ({shown}): were runs written into the column task?"
         )
-    most = int(np.bincount(_cell_of_row(last)).max(initial=0))
-    if len(names) > 1 and most >= MANY * len(names):
-        found.append(
-            f"{most} runs on {len(names)} tasks: were the axes swapped, or do several "
-            "episodes of one run count as runs?"
-        )
-    nested = [name for name in table.attributes if name.lower() in ("episode", "episodes", "eval")]
-    if nested:
-        found.append(
-            f"a column {nested[0]!r} beside run: episodes of one run are not independent runs; "
-            "average them first"
-        )
+    found += _episodes_as_runs(last, run_column)
     found += _spelt_alike(names, "task")
     are_copies = _are_copies(last)
     found += _copied(last, runs_too=not are_copies)
@@ -75,6 +77,98 @@ def suspicions(table: ScoreTable) -> list[str]:
             "deterministic evaluation are not independent runs"
         )
     return found
+
+
+def _episodes_as_runs(table: ScoreTable, run_column: str | None) -> list[str]:
+    """Return a sentence that asks whether episodes were taken for runs, with all signs of it."""
+    seeds = [name for name in table.attributes if role_of(name) == "run"]
+    signs = [
+        *_by_labels(table, run_column),
+        *_by_counts(table.run_counts, len(table.tasks)),
+        *(f"several runs have one {name!r}" for name in seeds if _are_shared(table, name)),
+        *_by_order(table),
+    ]
+    if not signs:
+        return []
+    mean = reading(None, columns={"run": (seeds or ["SEED"])[0]}, within_run="mean")
+    return [
+        f"episodes taken for runs? {joined(signs)}; episodes of one run are not independent runs: "
+        f"average them first ({mean})"
+    ]
+
+
+def _by_labels(table: ScoreTable, run_column: str | None) -> Iterator[str]:
+    """Yield a phrase on columns and run labels that number episodes."""
+    if run_column is not None and _EPISODES.fullmatch(run_column):
+        yield f"the column {run_column!r} was read as the run"
+    for name in filter(_EPISODES.fullmatch, table.attributes):
+        values = table.rows.texts(name).names
+        # The length of a run, such as 100 episodes in each row, does not count from 0 or 1.
+        numbers = sorted(int(text) for text in values if text.isdecimal())
+        counts_up = numbers[:1] in ([0], [1]) and numbers == [*range(numbers[0], numbers[-1] + 1)]
+        if len(values) > 1 and (counts_up or all(map(_LABEL.fullmatch, values))):
+            yield f"a column {name!r} numbers the rows"
+    run = table.rows["run"]
+    if isinstance(run, Texts) and len(run.names) > 1 and all(map(_LABEL.fullmatch, run.names)):
+        yield f"runs are labelled {listed(run.names, 3)}"
+
+
+def _by_counts(counts: IntArray, n_tasks: int) -> Iterator[str]:
+    """Yield a phrase on numbers of runs that are high, or those of episodes in logs."""
+    found = counts[counts > 0]
+    least, most = int(found.min(initial=counts.max(initial=0))), int(counts.max(initial=0))
+    are_uneven = found.size >= LEAST_CELLS and least >= LEAST_EPISODES and most >= UNEVEN * least
+    if n_tasks > 1 and most > MANY * n_tasks:
+        yield f"there are {most} runs on {n_tasks} tasks (or were the axes swapped?)"
+    elif are_uneven and np.unique(found).size == found.size:
+        yield f"there are {least} to {most} runs, a different number in each cell"
+
+
+def _are_shared(table: ScoreTable, seed: str) -> bool:
+    """Return whether the runs of a cell have half as many different seeds, or fewer.
+
+    One seed in all rows may be that of the benchmark.
+    """
+    cell = _cell_of_row(table)
+    text = table.rows.texts(seed)
+    known = ~text.missing
+    pairs = np.unique(cell[known] * (len(text.names) + 1) + text.codes[known])
+    return len(text.names) > 1 and 2 * pairs.size <= int(known.sum())
+
+
+def _by_order(table: ScoreTable) -> Iterator[str]:
+    """Yield a phrase if runs next to each other have more similar scores than in a random order.
+
+    The statistic is the sum, over neighbouring runs and cells, of the products of their ranks in
+    the cell. It is compared with its mean and variance over all orders of the runs (Wald and
+    Wolfowitz 1943, here for several cells in one order, so that effects that runs share over tasks
+    or algorithms cause no false alarm). Cells whose runs are sorted by score are left out.
+    """
+    if len(table) > MOST_ROWS:
+        return
+    found = variance = size = 0.0
+    counts = table.run_counts
+    for n in np.unique(counts[counts >= LEAST_NEIGHBOURS]).tolist():
+        cells = [(table.algorithms[a], table.tasks[t]) for a, t in np.argwhere(counts == n)]
+        x = np.column_stack([table.runs(*cell) for cell in cells])
+        is_rising, is_falling = ((sign * x[1:] >= sign * x[:-1]).all(axis=0) for sign in (1, -1))
+        x = x[:, ~(is_rising | is_falling)]
+        # Equal scores are ranked in a random order.
+        order = np.random.default_rng(0).permutation(n)
+        rank = np.empty(x.shape)
+        rank[order] = x[order].argsort(axis=0, kind="stable").argsort(axis=0)
+        rank -= (n - 1) / 2
+        own = np.sum(rank**2, axis=1)
+        # The sums of the products of two different runs, and of their squares, are known, and so
+        # are those over all orders of products of one, two overlapping, or two separate pairs.
+        total, squares = own.sum(), np.sum(own**2)
+        pairs = np.sum((rank.T @ rank) ** 2) - squares
+        mean = -total / n
+        found += float(np.sum(rank[1:] * rank[:-1])) - mean
+        variance += (pairs + (total**2 - 2.0 * squares) / (n - 1)) / n - mean**2
+        size += total
+    if found > ALIKE * np.sqrt(variance):
+        yield f"neighbouring runs have similar scores (rank correlation {found / size:.2f})"
 
 
 def _spelt_alike(names: Sequence[str], noun: str) -> list[str]:

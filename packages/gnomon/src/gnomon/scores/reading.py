@@ -159,7 +159,7 @@ def read_scores(
         for (name, one), reader in zip(named, readers, strict=True)
     ]
     table = _renamed(_joined(tables), rename or {})
-    for message in suspicions(table):
+    for message in suspicions(table, run_column=(columns or {}).get("run")):
         note(message)
     if units is not None or cluster is not None:
         table = replace(table, units=units or table.units, cluster=cluster)

@@ -268,20 +268,21 @@ class HiddenRules(Dimensions):
         self, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
     ) -> EnvState:
         """Begin an episode in the rows whose episode has ended, a few at a time."""
-        ended, n_dealt = jnp.cumsum(done, dtype=jnp.int32), len(dealt[0])
+        n_rows, n_dealt = len(done), len(dealt[0])
+        [ended] = jnp.nonzero(done, size=n_rows, fill_value=n_rows)
         some = jnp.arange(-(-n_dealt // 4), dtype=jnp.int32)
 
         def deal(carry: tuple[jax.Array, EnvState]) -> tuple[jax.Array, EnvState]:
             n_begun, states = carry
             # Behind the last row, if none is left.
-            rows = jnp.searchsorted(ended, n_begun + some + 1)
+            rows = ended.at[n_begun + some].get(mode="fill", fill_value=n_rows)
             boards = (each[(n_begun + some) % n_dealt] for each in dealt)
             fresh = self._begin_each(params, after.rule[rows], *boards)
             put = jax.tree.map(lambda x, new: x.at[rows].set(new, mode="drop"), states, fresh)
             return n_begun + len(some), put
 
-        left = ended[-1]
-        return jax.lax.while_loop(lambda c: c[0] < left, deal, (jnp.int32(0), after))[1]
+        n_ended = done.sum(dtype=jnp.int32)
+        return jax.lax.while_loop(lambda c: c[0] < n_ended, deal, (jnp.int32(0), after))[1]
 
 
 def make(

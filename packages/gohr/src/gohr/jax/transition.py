@@ -76,10 +76,10 @@ class EnvState:
     allowed: jax.Array  # uint32 (P, W): buckets that the atoms allow for its look and cell
     ranks: jax.Array  # uint8 (O, P): its rank in each order
     fields: jax.Array  # uint32 (F, P, W): atoms whose field allows its cell by number
-    #: int32 (P,) and (2 P + 5,), empty if no rule needs them: parts of the index of an entry, by
-    #: the piece, and by the last of its color, of its shape, in each bucket, and of all.
+    #: Parts of the index of an entry, int32, empty if no rule needs them: by the piece (P,); and by
+    #: the last one moved: of its color (P,), of its shape (P,), in each bucket (4,), and of all ().
     entries: jax.Array
-    records: jax.Array
+    records: tuple[jax.Array, ...]
     accepts: jax.Array  # uint32 (P, W): buckets that each atom, alive or not, now allows for it
     alive: jax.Array  # uint32 (W,): all bits of the atoms of the active line that are not used up
     by_color: jax.Array  # uint8 (P,): last bucket of the color of each piece
@@ -121,12 +121,9 @@ def _or(words: jax.Array, axis: int) -> jax.Array:
     return found
 
 
-def _buckets_of(words: jax.Array) -> jax.Array:
-    """Return the buckets that any atom of the words (..., W) has, as four bits."""
-    bits = _or(words, words.ndim - 1)
-    for half in (16, 8, 4):
-        bits = bits | (bits >> half)
-    return bits & 0b1111
+def _by_atom(words: jax.Array) -> jax.Array:
+    """Return the buckets of each atom of the words (..., W), as four bits (..., 8 W)."""
+    return (words[..., None] >> _SHIFTS & 0b1111).reshape(*words.shape[:-1], -1)
 
 
 def _spread(atoms: jax.Array) -> jax.Array:
@@ -156,7 +153,7 @@ def _accepts(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
     memory = state.last[2] * jnp.uint32(25) + state.by_color * jnp.uint32(5) + state.by_shape
     words = state.allowed & bank("bucket", memory * 4 + state.quadrants)
     if sizes.n_entries:
-        words &= _entries(dims, bank, state)
+        words &= _entries(bank, state)
     words = jnp.where(there[:, None], words, np.uint32(0))
     if sizes.n_orders:
         orders = bank("orders")  # (F, O, W)
@@ -168,7 +165,7 @@ def _accepts(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
             words &= state.fields[f] | leads
     if sizes.postpos:
         # An order in this field looks at the pieces that its atom would move.
-        movable = ((words[..., None] >> _SHIFTS & 0b1111) != 0).reshape(dims.n_pieces, -1)
+        movable = _by_atom(words) != 0
         allowed = state.fields[-1]
         for o in range(sizes.n_orders):
             rank = state.ranks[o][:, None]
@@ -178,13 +175,13 @@ def _accepts(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
     return words
 
 
-def _entries(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
+def _entries(bank: _Bank, state: EnvState) -> jax.Array:
     """Return the moves that the table of conditions on moved pieces allows, words (P, W)."""
-    n, records = dims.n_pieces, state.records
-    by_piece = state.entries + records[:n] + records[n : 2 * n] + records[-1]
+    of_color, of_shape, in_bucket, of_all = state.records
+    by_piece = state.entries + of_color + of_shape + of_all
     words = jnp.zeros((), jnp.uint32)
     for bucket in range(N_BUCKETS):
-        found = bank("entries", (by_piece + records[2 * n + bucket]).astype(jnp.uint32))
+        found = bank("entries", (by_piece + in_bucket[bucket]).astype(jnp.uint32))
         words = words | (found & np.uint32(_FIRST_BITS << bucket))
     return words
 
@@ -219,7 +216,9 @@ def _settled(dims: Dimensions, bank: _Bank, state: EnvState) -> EnvState:
     }
     if sizes.metered:
         fresh["left"] = bank("atom_count").astype(jnp.int16)
-    entered = {name: jnp.where(enters, new, getattr(state, name)) for name, new in fresh.items()}
+    entered: dict[str, Any] = {
+        name: jnp.where(enters, new, getattr(state, name)) for name, new in fresh.items()
+    }
     return replace(state, accepts=accepts, finish=finish.astype(jnp.uint8), **entered)
 
 
@@ -234,12 +233,12 @@ def begin(
     sizes, n = dims.sizes, dims.n_pieces
     bank = _Bank(dims, tables, rule)
     zeros, empty = jnp.zeros(n, jnp.uint8), jnp.zeros(N_CELLS, jnp.uint8)
-    entries, records = jnp.zeros((2, 0), jnp.int32)
+    entries, records = jnp.zeros(0, jnp.int32), tuple[jax.Array, ...]()
     if sizes.n_entries:
-        strides, tried = bank("strides"), np.arange(N_BUCKETS)
+        strides, none = bank("strides"), jnp.zeros(n, jnp.int32)
         entries = strides[:3] @ jnp.stack([*_look(dims, codes), cells]).astype(jnp.int32)
-        records = jnp.zeros(2 * n + N_BUCKETS + 1, jnp.int32)
-        records = records.at[2 * n + tried].set(tried.astype(np.int32) * strides[3])
+        in_bucket = jnp.arange(N_BUCKETS, dtype=jnp.int32) * strides[3]
+        records = (none, none, in_bucket, jnp.int32(0))
 
     def lay(values: jax.Array) -> jax.Array:
         return empty.at[cells].set(values, mode="promise_in_bounds", unique_indices=True)
@@ -285,10 +284,12 @@ def attempt(
     number = jnp.minimum(jnp.asarray(action).astype(jnp.uint32), N_CELLS * N_BUCKETS - 1)
     cell, bucket = number >> 2, number & 3
     code, slot = _at(state.board, cell), _at(state.slots, cell)
-    words = _at(state.accepts, slot) & state.alive
-    allowed = _buckets_of(words)
+    atoms = _by_atom(_at(state.accepts, slot) & state.alive)
+    allowed = _or(atoms, 0)
     over = (state.finish != IN_PROGRESS) | (state.time >= horizon)
-    accepted = ~over & (code > 0) & ((allowed >> bucket & 1) != 0)
+    # XLA computes a reduction once; an elementwise operation it repeats for each cell and piece.
+    by_atom = ~over & (code > 0) & ((atoms >> bucket & 1) != 0)
+    accepted = by_atom.any()
     rejected = jnp.where(code == 0, EMPTY_CELL, jnp.where(allowed == 0, IMMOVABLE, DENIED))
     outcome = jnp.where(over, EPISODE_OVER, jnp.where(accepted, ACCEPTED, rejected))
 
@@ -313,18 +314,22 @@ def attempt(
     )
     if dims.sizes.n_entries:
         record = jnp.stack([1 + shape, 1 + color, 1 + cell, 1 + bucket]).astype(jnp.int32)
-        strides, n = bank("strides"), dims.n_pieces
+        strides = bank("strides")
         # Of the piece attempted, of all, of its color, of its shape, in the bucket that is tried.
         numbers = (strides.reshape(5, 4) * record).sum(axis=1, dtype=jnp.int32)
         numbers = numbers.at[4].add(strides[3] * bucket.astype(jnp.int32))
         in_bucket = accepted & (np.arange(N_BUCKETS, dtype=np.uint32) == bucket)
-        changed = jnp.concatenate([same_color, same_shape, in_bucket, accepted[None]])
-        new = numbers[np.repeat([2, 3, 4, 1], [n, n, N_BUCKETS, 1])]
-        moved = replace(moved, records=jnp.where(changed, new, state.records))
+        of_color, of_shape, by_bucket, of_all = state.records
+        records = (
+            jnp.where(same_color, numbers[2], of_color),
+            jnp.where(same_shape, numbers[3], of_shape),
+            jnp.where(in_bucket, numbers[4], by_bucket),
+            jnp.where(accepted, numbers[1], of_all),
+        )
+        moved = replace(moved, records=records)
     if dims.sizes.metered:
         # Every atom that accepts the attempt pays for it, not the first alone.
-        pays = (words[:, None] >> (_SHIFTS + bucket) & 1).reshape(-1) != 0
-        left = state.left - (accepted & pays & (state.left > 0))
+        left = state.left - (by_atom & (state.left > 0))
         moved = replace(moved, left=left.astype(jnp.int16), alive=state.alive & _spread(left != 0))
 
     after = _settled(dims, bank, moved)
@@ -345,7 +350,7 @@ def _look(dims: Dimensions, code: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 def permitted(state: EnvState) -> jax.Array:
     """Return 1 for the attempts that the rule would accept now, int8 of shape (144,)."""
-    allowed = _buckets_of(_at(state.accepts, state.slots) & state.alive)
+    allowed = _or(_by_atom(_at(state.accepts, state.slots) & state.alive), 1)
     playing = (state.board > 0) & (state.finish == IN_PROGRESS)
     bits = allowed[:, None] >> np.arange(N_BUCKETS, dtype=np.uint32) & 1
     return jnp.where(playing[:, None], bits, 0).astype(jnp.int8).reshape(-1)

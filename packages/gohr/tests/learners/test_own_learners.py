@@ -1,7 +1,6 @@
 """Learners that are not Gnomon's: named by module and class, given as such, or registered."""
 
 import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -259,42 +258,16 @@ def test_what_is_no_learner_is_told(folder, kind, message):
     assert message in str(caught.value)
 
 
-def test_a_package_registers_a_learner_by_an_entry_point(tmp_path):
+def test_the_version_of_an_own_learner_is_that_of_its_package(tmp_path, monkeypatch):
     info = tmp_path / "bandits-1.5.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bandits\nVersion: 1.5\n")
     (info / "top_level.txt").write_text("bandits_of_test\n")
     (info / "RECORD").write_text("")
-    (info / "entry_points.txt").write_text(
-        "[gohr.learners]\nbandit = bandits_of_test:Patient\ngone = bandits_of_test:Nobody\n"
-    )
     (tmp_path / "bandits_of_test.py").write_text(textwrap.dedent(SOURCE))
-    code = (
-        "from gohr import ExperimentConfig as C\n"
-        "(x,) = C('own', ['clockwise'], [{'kind': 'bandit', 'first': 3}]).learners; print(x)"
-    )
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
-    listed = subprocess.run(
-        [sys.executable, "-m", "gohr", "learners", "--json"],
-        capture_output=True, text=True, env=env, check=True,
-    )  # fmt: skip
-    answer = json.loads(listed.stdout)
-    (bandit,) = [x for x in answer["results"] if x["origin"] == "entry point"]
-    assert (bandit["kind"], bandit["name"], bandit["version"]) == (
-        "bandit",
-        "Patient",
-        "bandits 1.5",
-    )
-    (first,) = bandit["settings"]
-    assert (first["name"], first["default"], first["meaning"]) == (
-        "first", 0, "The bucket to begin with.",
-    )  # fmt: skip
-    (warning,) = answer["warnings"]
-    assert warning.startswith("learner 'gone': unknown class 'Nobody'; known: ")
-    made = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True
-    )
-    assert "kind='bandit', name='bandit', params={'first': 3}, version='bandits 1.5'" in made.stdout
+    monkeypatch.syspath_prepend(tmp_path)
+    [kind] = learner_kinds("bandits_of_test:Patient")
+    assert kind.version == "bandits 1.5"
 
 
 def test_asking_who_saw_the_rule_imports_nothing(tmp_path, monkeypatch):
@@ -309,7 +282,6 @@ def test_the_list_shows_all_and_one_with_its_settings():
     assert [kind.kind for kind in kinds] == list(available_learners())
     assert all(field.meaning for kind in kinds for field in kind.settings)
     assert all(kind.description.endswith(".") for kind in kinds)
-    assert "built-in" in str(learner_kinds("uniform"))
     shown = str(learner_kinds("reinforce"))
     assert "a number above 0 and at most 1" in shown
     assert "Step size, above 0." in shown

@@ -207,8 +207,8 @@ class LearnerEntry:
                 f"learner {self.name!r}: expected version {self.version}, found {kind.version}"
             )
         params = {x.name: x.read(self.params.get(x.name, x.default)) for x in kind.settings}
-        own = kind.origin != "built-in"
-        return replace(self, params=params, version=kind.version, reveal=own and kind.reveal)
+        reveal = kind.reveal and ":" in self.kind
+        return replace(self, params=params, version=kind.version, reveal=reveal)
 
     def to_record(self) -> dict[str, Any]:
         """Return the entry as a table of a config file."""

@@ -1,8 +1,7 @@
-"""The kinds of learners and their settings: built in, registered by packages, and your own.
+"""The kinds of learners and their settings: built in, and your own.
 
 A kind is a name of :func:`available_learners`, or the location of your own class,
-``"package.module:Class"``. Another package registers a kind by an entry point of the group
-``gohr.learners``, whose value is of that form too.
+``"package.module:Class"``.
 
 The parameters of a learner's class are its settings, apart from the board specification and the
 random generator. The class alone declares them: a type (``bool``, ``int``, ``float``, ``str``, or a
@@ -27,7 +26,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
-from gnomon.errors import GnomonError, UnknownNameError, check_type, visible
+from gnomon.errors import UnknownNameError, check_type, visible
 from gnomon.results import Results, Row, generator
 from gohr.errors import ConfigError
 
@@ -207,13 +206,12 @@ def _meanings(doc: str) -> dict[str, str]:
 class LearnerKind:
     """A kind of learner: the first sentence of its docstring, and its settings.
 
-    ``origin`` is ``"built-in"``, ``"entry point"`` or ``"own"``; ``reveal`` is whether it is shown
+    ``version`` is that of your own class, None if it is built in; ``reveal`` is whether it is shown
     what the rule permits.
     """
 
     kind: str
     name: str
-    origin: str
     version: str | None
     reveal: bool
     description: str
@@ -237,14 +235,14 @@ class LearnerKind:
 class LearnerKinds(Results[LearnerKind]):
     """Kinds of learners, as a table of one line each; a single one with its settings."""
 
-    columns: ClassVar[tuple[str, ...]] = ("kind", "origin", "description")
+    columns: ClassVar[tuple[str, ...]] = ("kind", "description")
 
     @property
     def title(self) -> str | None:
         """The description, if it is a single kind."""
         if not self._is_one:
             return None
-        return f"{self[0].kind} ({self[0].origin}): {self[0].description or 'not described'}"
+        return f"{self[0].kind}: {self[0].description or 'not described'}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -280,20 +278,20 @@ def _default_words(field: LearnerField) -> str:
 
 
 def available_learners() -> tuple[str, ...]:
-    """Return the kinds of learners, in alphabetical order: built in, and registered by packages.
+    """Return the built-in kinds of learners, in alphabetical order.
 
     Examples
     --------
     >>> "linear_dqn" in available_learners()
     True
     """
-    return tuple(sorted({*_BUILT_IN, *_registered()}))
+    return tuple(sorted(_BUILT_IN))
 
 
 def learner_kinds(*kinds: str) -> LearnerKinds:
-    """Describe kinds of learners with their settings, defaults and meanings; all if none is named.
+    """Describe kinds of learners with their settings, defaults and meanings.
 
-    A registered one that cannot be loaded is left out, with a warning that gives the reason.
+    The built-in ones, if none is named.
 
     Raises
     ------
@@ -303,29 +301,20 @@ def learner_kinds(*kinds: str) -> LearnerKinds:
     Examples
     --------
     >>> [kind] = learner_kinds("linear_dqn")
-    >>> kind.origin, kind.settings[3].name, kind.settings[3].choices
-    ('built-in', 'actions', ('all', 'occupied'))
+    >>> kind.settings[3].name, kind.settings[3].choices
+    ('actions', ('all', 'occupied'))
     """
-    found, warned = [], []
-    for kind in kinds or available_learners():
-        try:
-            found.append(learner_kind(kind))
-        except GnomonError as error:
-            if kinds:
-                raise
-            warned.append(str(error))
-    return LearnerKinds(tuple(found), warnings=tuple(warned))
+    return LearnerKinds(tuple(map(learner_kind, kinds or available_learners())))
 
 
 def learner_kind(kind: str) -> LearnerKind:
     """Describe one kind of learner."""
     learner = _learner_class(kind)
-    origin = "built-in" if kind in _BUILT_IN else "own" if ":" in kind else "entry point"
     # Not inspect.getdoc, which takes the text of the base class where there is none.
     sentence = " ".join((learner.__doc__ or "").partition("\n\n")[0].split())
     fields = tuple(_fields_of(kind).values())
     version = None if kind in _BUILT_IN else _version(learner)
-    return LearnerKind(kind, learner.__name__, origin, version, learner.reveal, sentence, fields)
+    return LearnerKind(kind, learner.__name__, version, learner.reveal, sentence, fields)
 
 
 def _fields_of(kind: str) -> Mapping[str, LearnerField]:
@@ -452,24 +441,13 @@ def make_learner(
     return learner
 
 
-@cache
-def _registered() -> dict[str, str]:
-    """Return the kinds that other packages register, each with the place of its class."""
-    found = metadata.entry_points(group="gohr.learners")
-    return {point.name: point.value for point in found if point.name not in _BUILT_IN}
-
-
 def _learner_class(kind: str) -> Any:
     """Return the class of a kind of learner."""
-    place = _BUILT_IN.get(kind)
-    if place is None:
-        place = kind if ":" in kind else _registered().get(kind)
-    if place is None:
-        raise UnknownNameError("learner", kind, available_learners())
+    place = _BUILT_IN.get(kind, kind)
     module, _, name = place.partition(":")
-    if kind in _BUILT_IN:
-        return getattr(import_module(module), name)
-    return _own_class(kind, module, name)
+    if not name:
+        raise UnknownNameError("learner", kind, available_learners())
+    return getattr(import_module(module), name) if kind != place else _own_class(kind, module, name)
 
 
 @cache

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
 from gohr import Board, BoardSpec, ReferenceGame, compile_rule, draw_boards
@@ -111,7 +111,7 @@ def sample(strategy: SearchStrategy[RuleSet], n: int) -> list[CompiledRule]:
     found: list[RuleSet] = []
     options = {"database": None, "derandomize": True, "phases": [Phase.generate]}
 
-    @settings(max_examples=n, **options)
+    @settings(max_examples=n, suppress_health_check=[HealthCheck.too_slow], **options)
     @given(strategy)
     def collect(rule_set: RuleSet) -> None:
         found.append(rule_set)

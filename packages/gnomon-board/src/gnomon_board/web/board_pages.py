@@ -30,7 +30,6 @@ from gnomon_board.standing_cache import COUNTED, board_of
 from gnomon_board.standings import PER_PAGE, Order, Standings, score_table, select_lines
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon_board.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord
-from gnomon_board.web.figures import intervals
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.replays import Replay, Step
 from gnomon_board.web.templating import PageLinks, rendered
@@ -96,7 +95,6 @@ def home(request: Request, session: ReadSession, board: CurrentBoard) -> Respons
             n_ranked=len(ranked),
             episode=demonstration(),
             seasons=seasons,
-            drawn=intervals([each.errors for each in ranked[:_TOP]]),
         )
 
     return board.answer(request, season, make, state=tuple(seasons))
@@ -151,7 +149,6 @@ def standings(
             withdrawn=_withdrawn(session, season) if below and not q.strip() else [],
             waiting=_n_waiting(session, season),
             links=PageLinks(f"/seasons/{season.name}", values, defaults),
-            drawn=intervals([line.errors for line in found.lines]),
             bibtex=_bibtex(season, settings),
         )
 

@@ -22,7 +22,7 @@ from gnomon_board.standings import LEVEL, PER_PAGE, Contender, Number, compared
 from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
 from gnomon_board.web.api.records import EntryRecord, RuleRecord, SubmissionRecord
 from gnomon_board.web.board_pages import PageNumber
-from gnomon_board.web.figures import intervals, learner_figure, rule_figure
+from gnomon_board.web.figures import learner_figure, rule_figure
 from gnomon_board.web.page_cache import CurrentBoard
 from gnomon_board.web.templating import PageLinks, rendered
 
@@ -91,7 +91,6 @@ def learner(
             rules=rules,
             page=1 + contenders.index(own[0]) // PER_PAGE if own else 0,
             rival=others[0].entry_id if others else 0,
-            drawn=intervals([line.median for line in rules]),
             figure=figure,
         )
 
@@ -167,7 +166,6 @@ def rule(
             n_pages=n_pages,
             links=PageLinks(path, {"page": number}, {"page": 1}),
             figure=figure,
-            drawn=intervals([line.median for line in lines]),
         )
 
     return board.answer(request, found, make)

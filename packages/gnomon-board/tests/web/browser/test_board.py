@@ -142,8 +142,6 @@ def test_the_head_of_a_long_table_stays_in_sight(open_page):
         page.locator("tr[id]").nth(30).scroll_into_view_if_needed()
         box = page.locator(".sticky thead th").first.bounding_box()
         assert 0 <= box["y"] < 5, width
-        line = page.locator("td.measure svg").nth(30).bounding_box()
-        assert line["width"] >= 60, width
 
 
 def test_standings_are_searched_and_paged_without_a_script(open_page):

@@ -55,7 +55,7 @@ def test_the_rows_are_those_of_the_interface_in_the_order_of_their_ranks(lively,
     assert names == [line["contender"]["name"] for line in ranked]
     keys = [(each["rank_low"], each["rank_high"], each["errors"]["value"]) for each in ranked]
     assert keys == sorted(keys)
-    shown = re.findall(r'<td class="measure"><div><span>([\d.,]+)</span>', page)
+    shown = re.findall(r'<td class="number">([\d.,]+)</td><td class="number small">', page)
     assert [float(text.replace(",", "")) for text in shown] == pytest.approx(
         [errors for _, _, errors in keys], rel=0.01
     )

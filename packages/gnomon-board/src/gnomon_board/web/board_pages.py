@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel
 from sqlalchemy import Select, func, select
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm import Session
 
 from gnomon.files import csv_text
 from gnomon_board.database import find_named
@@ -29,7 +29,7 @@ from gnomon_board.settings import Settings
 from gnomon_board.standing_cache import COUNTED, board_of
 from gnomon_board.standings import PER_PAGE, Order, Standings, score_table, select_lines
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
-from gnomon_board.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord
+from gnomon_board.web.api.records import SeasonRecord
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.replays import Replay, Step
 from gnomon_board.web.templating import PageLinks, rendered
@@ -219,8 +219,8 @@ def season_file(
 
     A row of ``scores.csv`` is a trial of a learner on a rule, with its errors; ``ranked`` marks
     entries with a rank, and ``begun`` counts the attempts dealt to the account. ``season.zip``
-    holds tables, standings and citation. The same version of a season gives the same bytes; the
-    ETag is their SHA-256.
+    holds the season with its rules, both tables, and its reference in BibTeX. The same version of a
+    season gives the same bytes; the ETag is their SHA-256.
     """
     season = find_named(session, Season, name)
     if file == "scores.csv":
@@ -233,10 +233,9 @@ def season_file(
         snapshot = board.snapshot(season)
         if snapshot is None or not snapshot.is_current:
             raise Conflict("the standings are being computed; ask for the archive again later")
-        made = snapshot.standings
         answer = board.answer(
             *(request, season),
-            lambda: _archive(session, settings, board, season, made),
+            lambda: _archive(session, settings, board, season),
             "application/zip",
         )
         saved_as = f"{season.name}-v{season.version}.zip"
@@ -276,18 +275,12 @@ _README = """{title}
 
 Season {season} of a Gnomon leaderboard at version {version}; citation.bib is its reference.
 A row of scores.csv is a trial; `gnomon rank scores.csv --where ranked=yes` compares the learners.
-In standings.json each account counts once. trials.csv lists the submission of each trial, and the
+On the board each account counts once. trials.csv lists the submission of each trial, and the
 SHA-256 of its log. `sha256sum --check SHA256SUMS` checks the files.
 """
 
 
-def _archive(
-    session: Session,
-    settings: Settings,
-    board: BoardState,
-    season: Season,
-    standings: Standings,
-) -> bytes:
+def _archive(session: Session, settings: Settings, board: BoardState, season: Season) -> bytes:
     # Other requests do not wait: hundreds of waiting ones would hold all threads.
     if not _BUILDING.acquire(blocking=False):
         raise Conflict("an archive is being made; ask again in a minute")
@@ -296,30 +289,17 @@ def _archive(
         files = {
             "README.md": readme,
             "citation.bib": _bibtex(season, settings),
-            "standings.json": _json(standings.as_record()),
+            "season.json": SeasonRecord.of(season).model_dump_json(indent=1) + "\n",
             "scores.csv": _scores(session, board, season),
-            **_tables(session, season),
+            "trials.csv": _trials(session, season),
         }
         return _packed(f"{season.name}-v{season.version}", files)
     finally:
         _BUILDING.release()
 
 
-def _tables(session: Session, season: Season) -> dict[str, str]:
-    """Return the season, its entries, submissions and trials, without what is still hidden."""
-    entries = session.scalars(
-        select(Entry)
-        .where(Entry.season_id == season.id)
-        .options(joinedload(Entry.account), selectinload(Entry.attempts))
-        .order_by(Entry.id)
-    )
-    to_entry = joinedload(Submission.attempt).joinedload(EntryAttempt.entry)
-    submissions = session.scalars(
-        select(Submission)
-        .where(Submission.season_id == season.id)
-        .options(to_entry.selectinload(Entry.attempts))
-        .order_by(Submission.id)
-    )
+def _trials(session: Session, season: Season) -> str:
+    """Return a table with the scores of each trial, its submission, and the hash of its log."""
     trials = session.execute(
         select(VerifiedTrial.submission_id, EntryAttempt.entry_id, SeasonRule.name)
         .add_columns(VerifiedTrial.number, *(getattr(VerifiedTrial, name) for name in _TRIALS[4:]))
@@ -329,19 +309,7 @@ def _tables(session: Session, season: Season) -> dict[str, str]:
         .where(Submission.season_id == season.id)
         .order_by(VerifiedTrial.id)
     )
-    records = [
-        SubmissionRecord.of(x).model_dump(mode="json", exclude={"ahead"}) for x in submissions
-    ]
-    return {
-        "season.json": _json(SeasonRecord.of(season).model_dump(mode="json")),
-        "entries.json": _json([EntryRecord.of(x).model_dump(mode="json") for x in entries]),
-        "submissions.json": _json(records),
-        "trials.csv": csv_text((dict(zip(_TRIALS, row, strict=True)) for row in trials), _TRIALS),
-    }
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return csv_text((dict(zip(_TRIALS, row, strict=True)) for row in trials), _TRIALS)
 
 
 def _packed(folder: str, files: Mapping[str, str]) -> bytes:

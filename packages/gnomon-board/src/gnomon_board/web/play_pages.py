@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-from sqlalchemy.orm import Session
 
 from gnomon_board.database import Database
 from gnomon_board.errors import Conflict, Missing
@@ -21,7 +20,6 @@ from gnomon_board.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSessi
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.replays import replay_of
 from gnomon_board.web.templating import html_response
-from gohr.outcomes import CLEARED
 from gohr.people import ClientTimes, PlaySession, PlayView
 
 router = APIRouter(tags=["play"])
@@ -247,59 +245,13 @@ def give_up(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> 
         return page_of(game)
 
 
-# -- the result ------------------------------------------------------------------------------------
-
-
-class ResultRecord(BaseModel):
-    """The result of a game that is over.
-
-    ``errors`` are those of each board that was touched. ``mastered_after`` is the number of
-    attempts before the first ``streak`` successes in a row (the plan's, or ten), null without any.
-    """
-
-    rule: str
-    errors: list[int]
-    attempts: int
-    moves: int
-    cleared: int
-    streak: int
-    mastered_after: int | None
-    points: int | None
-
-
-def _result(session: Session, game: StoredGame) -> ResultRecord:
-    played = game.session
-    if played.state != "ended":
-        raise Conflict("expected a game that is over; this one is in progress")
-    points = played.view().points
-    return ResultRecord(
-        rule=played.game.rule_name,
-        errors=played.errors_by_board()[: played.n_played],
-        attempts=len(played.attempts),
-        moves=sum(played.successes),
-        cleared=int((played.log().finish == CLEARED).sum()),
-        streak=played.target_streak,
-        mastered_after=None if game.is_test else played.mastered_after,
-        points=None if points is None else points["total"],
-    )
-
-
-@router.get("/api/play/games/{key}/result")
-def result_record(session: ReadSession, key: Key) -> ResultRecord:
-    """Return the result of a game."""
-    return _result(session, find_game(session, key))
-
-
 @router.get("/play/games/{key}/result", include_in_schema=False)
 def result_html(request: Request, session: ReadSession, key: Key) -> Response:
-    """Show a person's errors."""
+    """Show the errors and moves of a game that is over."""
     game = find_game(session, key)
-    result, player = _result(session, game), key.partition(".")[0]
+    if game.session.state != "ended":
+        raise Conflict("expected a game that is over; this one is in progress")
+    player, page = key.partition(".")[0], page_of(game)
     return html_response(
-        request,
-        "play/result.html",
-        player=player,
-        result=result,
-        is_test=game.is_test,
-        **language_of(game),
+        request, "play/result.html", player=player, page=page, view=page.view, **language_of(game)
     )

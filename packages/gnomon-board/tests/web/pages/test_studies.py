@@ -105,8 +105,8 @@ def test_the_streak_of_the_plan_is_what_counts_as_having_found_a_rule(client, ma
     plan = ONE_LIST.replace("[lists]", "[defaults]\nmastery = 3\n[lists]")
     game = go_on(client, join(client, make(plan)))
     play_out(client, game)
-    result = client.get(f"/api{game}/result").json()
-    assert (result["streak"], result["mastered_after"], result["moves"]) == (3, 0, 3)
+    view = client.get(f"/api{game}").json()["view"]
+    assert (view["streak"], view["end"], view["moves"]) == (3, "mastered", 3)
     assert "You have found the rule." in client.get(f"{game}/result").text
 
 

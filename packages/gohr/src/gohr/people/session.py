@@ -274,14 +274,13 @@ class PlaySession:
         return [attempt.accepted for attempt in self.attempts]
 
     @property
-    def target_streak(self) -> int:
-        """Number of successes in a row that count as mastery: the plan's, or ten."""
-        return self.game.terms.mastery or TARGET_STREAK
-
-    @property
     def mastered_after(self) -> int | None:
-        """Attempts before the first such streak, which goes on across boards; None without one."""
-        found = attempts_to_master(self.successes, target=self.target_streak)
+        """Attempts before the first streak of successes, of the plan's length or ten; or None.
+
+        A streak goes on across boards.
+        """
+        target = self.game.terms.mastery or TARGET_STREAK
+        found = attempts_to_master(self.successes, target=target)
         return int(found) if math.isfinite(found) else None
 
     @property

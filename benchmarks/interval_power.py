@@ -42,7 +42,7 @@ def found(draw: Draw, n_runs: int, seed: int) -> dict[tuple[str, str], float]:
         arrays["a0"] = arrays["a0"] + shift
         shared = ScoreTable.from_arrays(arrays)
         rows = shared.to_records()
-        own = ScoreTable.from_records([r | {"run": f"{r['task']} {r['run']}"} for r in rows])
+        own = ScoreTable([r | {"run": f"{r['task']} {r['run']}"} for r in rows])
         for kind, table, variances in zip(KINDS, (own, own, shared), VARIANCES, strict=True):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -61,7 +61,7 @@ def evaluation() -> ScoreTable:
             rng.random(4) < ease[i] + by + (gain[topics[i]] if name == "large" else 0.0)
         )
     ]
-    return ScoreTable.from_records(rows, units="items")
+    return ScoreTable(rows, units="items")
 
 
 def looks(_: Path) -> Figure:

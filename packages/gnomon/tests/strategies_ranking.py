@@ -26,7 +26,7 @@ class Runs(NamedTuple):
             for n, runs in zip(self.names, row, strict=True)
             for r, x in enumerate(runs)
         ]
-        return ScoreTable.from_records(rows)
+        return ScoreTable(rows)
 
 
 @st.composite

@@ -39,7 +39,7 @@ TABLES = {
     "far from zero": table(1e16 + X[0], 1e16 + X[1]),
     "all missing": table(np.full((4, 3), np.nan), np.full((4, 3), np.nan)),
     "one missing": table(X[0], np.full((4, 3), np.nan)),
-    "all censored": gn.ScoreTable.from_records(CENSORED, higher_is_better=False),
+    "all censored": gn.ScoreTable(CENSORED, higher_is_better=False),
     "one item": table([[1.0]], [[0.0]], **ITEMS),
     "two items": table([[1.0, 1.0]], [[0.0, 0.0]], **ITEMS),
     "missing items": table([[1.0, np.nan, 0.0]], [[np.nan, 1.0, np.nan]], **ITEMS),

@@ -78,9 +78,11 @@ class SeriesRecord:
 
 def finite_or_none(value: Any) -> Any:
     """Return a value for JSON: a tuple as a list, None for a number that is not finite."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return [finite_or_none(item) for item in value] if isinstance(value, tuple) else value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: finite_or_none(item) for name, item in value.items()}
+    return [finite_or_none(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)

@@ -97,7 +97,7 @@ def test_large_families_widen_the_intervals():
 def test_the_order_of_the_rows_does_not_matter():
     rows = table_of().to_records()
     shuffled = [rows[i] for i in np.random.default_rng(3).permutation(len(rows))]
-    found, again = (distill(ScoreTable.from_records(r), size=3, **PLAIN) for r in (rows, shuffled))
+    found, again = (distill(ScoreTable(r), size=3, **PLAIN) for r in (rows, shuffled))
     assert found.as_records() == again.as_records()
 
 

@@ -91,11 +91,11 @@ def test_groups_and_years_come_from_columns():
         {"algorithm": a, "task": "t", "run": 0, "score": s, "paper": p, "when": y}
         for a, s, p, y in (("x", 1, "one", "2019-05-01"), ("y", 2, "two", "soon"))
     ]
-    data = prepare(ScoreTable.from_records(rows), group_by="paper", date_by="when")
+    data = prepare(ScoreTable(rows), group_by="paper", date_by="when")
     assert data.groups == ("one", "two")
     assert data.years == pytest.approx([2019.0, np.nan], nan_ok=True)
     with pytest.raises(UnknownNameError, match="unknown column 'papers'; did you mean 'paper'"):
-        prepare(ScoreTable.from_records(rows), group_by="papers")
+        prepare(ScoreTable(rows), group_by="papers")
 
 
 def test_unusable_scores_are_missing_or_refused():
@@ -103,7 +103,7 @@ def test_unusable_scores_are_missing_or_refused():
     names = ("algorithm", "task", "score", "censored")
     rows = [dict(zip(names, cell, strict=True)) | {"run": 0} for cell in cells]
     with pytest.warns(DegenerateScoresWarning, match="1 censored or infinite"):
-        assert np.isnan(prepare(ScoreTable.from_records(rows)).x[0, 1])
+        assert np.isnan(prepare(ScoreTable(rows)).x[0, 1])
     with pytest.raises(ScoreDataError, match="all are missing"):
         prepare(table(a=[np.nan, np.nan]))
     answers = {f"m{i}": [np.random.default_rng(i).integers(0, 2, 8)] for i in range(9)}

@@ -94,7 +94,7 @@ def test_groups_of_items_have_their_part_beside_the_difference():
         for name in "ab"
         for i, x in enumerate(draws.integers(0, 2, 90))
     ]
-    table = gn.ScoreTable.from_records([r | {"run": 0} for r in records], units="items")
+    table = gn.ScoreTable([r | {"run": 0} for r in records], units="items")
     found = gn.compare(table, "a", "b", by="topic")
     left, right = found.plot().axes
     assert dots(left) == pytest.approx([one.value for one in found])

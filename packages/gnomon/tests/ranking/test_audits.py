@@ -77,7 +77,7 @@ def test_errors_with_unlearned_runs_are_audited():
         for t in ("x", "y")
         for i, s in enumerate(np.where(rng.random(8) < 0.3, np.inf, rng.poisson(m, 8)))
     ]
-    found = audited(ScoreTable.from_records(records, higher_is_better=False))
+    found = audited(ScoreTable(records, higher_is_better=False))
     assert found.ranking.names == ("dqn", "uniform")
     assert "Mean of dqn: not estimable, some runs are censored" in said(found, "estimates")
     assert any(text.startswith("IQM of dqn: 5") for text in said(found, "estimates"))
@@ -93,7 +93,7 @@ def test_a_mean_of_some_is_compared_among_these():
         for t in ("x", "y")
         for i, s in enumerate([*rng.poisson(m, 7), np.inf if a == "c" else m])
     ]
-    found = audited(ScoreTable.from_records(rows, higher_is_better=False))
+    found = audited(ScoreTable(rows, higher_is_better=False))
     mean, *_ = said(found, "metrics")
     assert mean.startswith("Mean: a > b; same order as the ranks; not estimable for c (cens")
     last = [f.name for f in found if f.section == "estimates"][3]
@@ -123,13 +123,13 @@ def test_numbers_are_those_of_the_verbs():
 
 @pytest.mark.filterwarnings("ignore:intervals come from the standard errors")
 def test_scores_with_standard_errors_have_the_intervals_of_estimate():
-    table = ScoreTable.from_records(
-        (
+    table = ScoreTable(
+        [
             {"algorithm": name, "task": task, "run": 0, "score": score + lead, "stderr": 0.01}
             | {"n_items": 2000}
             for name, lead in (("small", 0.0), ("large", 0.2))
             for task, score in (("arc", 0.3), ("piqa", 0.5), ("quiz", 0.6))
-        ),
+        ],
         metric="acc",
     )
     found, estimates = audited(table), estimate(table)
@@ -221,7 +221,7 @@ def test_a_disconnected_table_names_pairs_that_are_not_comparable():
         for a, t in (("a", "x"), ("b", "x"), ("p", "y"), ("q", "y"))
         for i in range(6)
     ]
-    found = audited(ScoreTable.from_records(records))
+    found = audited(ScoreTable(records))
     assert any(text.endswith("not comparable") for text in said(found, "ranks"))
     assert said(found, "estimates") == [
         "Not reported: expected tasks that all algorithms have; a, b, p, q share none"
@@ -247,7 +247,7 @@ def test_a_table_in_which_nobody_learned_anything_is_audited():
         for t in "xy"
         for r in range(3)
     ]
-    table = ScoreTable.from_records(rows, higher_is_better=False)
+    table = ScoreTable(rows, higher_is_better=False)
     found = audit(table, n_resamples=25, rng=np.random.default_rng(0))
     assert "no differences: every run is censored" in found.warnings
     assert not any("share none" in note for note in found.warnings)

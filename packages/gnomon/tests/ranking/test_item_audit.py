@@ -25,7 +25,7 @@ def table_of(matrix, **about):
 def table_of_rows(rows):
     names = ("algorithm", "task", "run", "score", "status", "input_hash")
     full = [dict(zip(names, row, strict=False)) for row in rows]
-    return ScoreTable.from_records(full, units="items")
+    return ScoreTable(full, units="items")
 
 
 def said(found, section):

@@ -22,7 +22,7 @@ def table_of(samples, **options):
         for i, runs in enumerate(row)
         for r, x in enumerate(runs)
     ]
-    return ScoreTable.from_records(rows, **options)
+    return ScoreTable(rows, **options)
 
 
 def quiet(function, *arguments, **options):
@@ -288,7 +288,7 @@ def test_censored_runs_are_worst_and_tie():
         for a, scores in (("a", [np.inf] * 6), ("b", [1.0, 2, 3, 4, 5, np.inf]))
         for r, s in enumerate(scores)
     ]
-    found = rank(ScoreTable.from_records(rows, higher_is_better=False))
+    found = rank(ScoreTable(rows, higher_is_better=False))
     assert found.names == ("b", "a")
     assert found[0].value == pytest.approx(1 - 1 / 12)
 

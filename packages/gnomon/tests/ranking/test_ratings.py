@@ -154,7 +154,7 @@ def test_one_algorithm_gives_the_servers_difficulty_of_rules():
         for task, runs in zip("abc", errors, strict=True)
         for r, x in enumerate(runs)
     ]
-    table = ScoreTable.from_records(records, higher_is_better=False)
+    table = ScoreTable(records, higher_is_better=False)
     found = {one.name: one.value for one in rank(table, "gohr-ev", by="task")}
     assert [found[name] for name in "abc"] == pytest.approx(vector.min() / vector)
     assert max(found.values()) == 1.0  # the hardest

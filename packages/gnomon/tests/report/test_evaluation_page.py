@@ -32,7 +32,7 @@ def table_of(gains, n=60, *, epochs=1, cluster=None, **about):
         for i in range(n)
         for run in range(epochs)
     ]
-    return ScoreTable.from_records(rows, units="items", cluster=cluster, **about)
+    return ScoreTable(rows, units="items", cluster=cluster, **about)
 
 
 def section_of(page, name):
@@ -106,7 +106,7 @@ def test_one_model_and_models_without_a_common_item_have_a_page():
         for a in "ab"
         for i in range(30)
     ]
-    apart = scores_report(ScoreTable.from_records(rows, units="items"), "logs")
+    apart = scores_report(ScoreTable(rows, units="items"), "logs")
     assert "not estimable" in " ".join(apart.answers[0].sentences)
 
 

@@ -84,7 +84,7 @@ def test_steps_are_drawn_and_the_last_one_is_ranked(tmp_path):
         for r in range(3)
         for s in (1, 2, 3)
     ]
-    page = report(ScoreTable.from_records(rows), tmp_path, n_resamples=50)
+    page = report(ScoreTable(rows), tmp_path, n_resamples=50)
     assert "curves" in sections_of(page)
     assert {"curves", "curves-per-task"} <= {*figures_of(page)}
 

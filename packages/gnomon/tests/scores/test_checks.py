@@ -21,7 +21,7 @@ def runs(*scores, **columns):
         for t, of_task in enumerate(scores)
         for r, score in enumerate(of_task)
     ]
-    return ScoreTable.from_records(records)
+    return ScoreTable(records)
 
 
 def notes(table):
@@ -103,7 +103,7 @@ def cells_of(*counts):
 
 def labelled(*labels):
     rows = [{"algorithm": "a", "task": "t", "run": x, "score": i} for i, x in enumerate(labels)]
-    return ScoreTable.from_records(rows)
+    return ScoreTable(rows)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def wild(scores):
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = gn.audit(ScoreTable.from_records(rows))
+        found = gn.audit(ScoreTable(rows))
     return [(row.finding, row.value) for row in found if row.name == "wild score"]
 
 

@@ -27,7 +27,7 @@ ROWS = [
 
 
 def table(rows=ROWS, **about):
-    return ScoreTable.from_records(rows, units="items", cluster="topic", **about)
+    return ScoreTable(rows, units="items", cluster="topic", **about)
 
 
 def test_a_table_of_items_says_what_it_holds_in_words_of_items():
@@ -122,7 +122,7 @@ def test_units_and_clusters_are_kept(tmp_path):
 )
 def test_what_is_no_table_of_items_is_refused(rows, about, message):
     with pytest.raises((ScoreDataError, UnknownNameError)) as caught:
-        ScoreTable.from_records(rows, **({"units": "items"} | about))
+        ScoreTable(rows, **({"units": "items"} | about))
     assert str(caught.value).startswith(message)
 
 

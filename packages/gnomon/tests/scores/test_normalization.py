@@ -80,7 +80,7 @@ def test_censored_runs_stay_infinite():
         {"algorithm": "a", "task": "t", "run": i, "score": s, "censored": s == np.inf}
         for i, s in enumerate([5.0, 7.0, np.inf])
     ]
-    raw = ScoreTable.from_records(rows, higher_is_better=False)
+    raw = ScoreTable(rows, higher_is_better=False)
     assert normalize(raw, {"t": (10.0, 5.0)}).runs("a", "t").tolist() == [1, 0.6, -np.inf]
 
 

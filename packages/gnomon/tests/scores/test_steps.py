@@ -17,7 +17,7 @@ def table_of(**curves):
         algorithm, run = name.split("_")
         key = {"algorithm": algorithm, "task": "t", "run": run}
         rows += [key | {"step": step, "score": score} for step, score in points.items()]
-    return ScoreTable.from_records(rows)
+    return ScoreTable(rows)
 
 
 def said_by(function, *arguments):

@@ -21,14 +21,14 @@ def with_row(**change):
 
 
 def test_names_come_in_the_order_of_their_first_row():
-    table = ScoreTable.from_records(ROWS)
+    table = ScoreTable(ROWS)
     assert table.algorithms == ("dqn", "sac")
     assert table.tasks == ("pong", "ant")
     assert table.attributes == ("suite",)
 
 
 def test_a_missing_run_is_kept_as_a_row_and_left_out_of_arrays():
-    table = ScoreTable.from_records(ROWS)
+    table = ScoreTable(ROWS)
     assert len(table) == 5
     assert table.runs("dqn", "pong").tolist() == [20.0]
     assert table.run_labels("dqn", "pong") == (0,)
@@ -37,7 +37,7 @@ def test_a_missing_run_is_kept_as_a_row_and_left_out_of_arrays():
 
 
 def test_describe_names_what_is_missing():
-    assert ScoreTable.from_records(ROWS).describe().splitlines() == [
+    assert ScoreTable(ROWS).describe().splitlines() == [
         "5 scores (score, higher is better): 2 algorithms, 2 tasks, 1 to 2 runs",
         "1 missing run (empty score)",
         "sac: no score on 1 task (pong)",
@@ -52,14 +52,14 @@ def test_describe_names_single_runs_and_unequal_numbers():
                         ("c", "y", 2))
         for i in range(n)
     ]  # fmt: skip
-    assert ScoreTable.from_records(rows).describe().splitlines()[1:] == [
+    assert ScoreTable(rows).describe().splitlines()[1:] == [
         "a: a single run on 1 task (y), up to 3 on others",
         "c: 2 runs on 1 task (y), up to 3 on others",
     ]
 
 
 def test_shared_tasks_are_those_that_all_have():
-    table = ScoreTable.from_records(ROWS)
+    table = ScoreTable(ROWS)
     assert table.shared_tasks() == ("ant",)
     assert table.shared_tasks(["dqn"]) == ("pong", "ant")
 
@@ -67,21 +67,21 @@ def test_shared_tasks_are_those_that_all_have():
 @pytest.mark.parametrize(("higher", "expected"), [(True, -np.inf), (False, np.inf)])
 def test_a_censored_run_is_infinitely_bad(higher, expected):
     rows = [r | {"censored": r["score"] == 7.0} for r in ROWS]
-    table = ScoreTable.from_records(rows, higher_is_better=higher)
+    table = ScoreTable(rows, higher_is_better=higher)
     assert table.runs("sac", "ant").tolist() == [expected, 8.0]
     rows = [r | {"censored": r["score"] is None} for r in ROWS]
-    table = ScoreTable.from_records(rows, higher_is_better=higher)
+    table = ScoreTable(rows, higher_is_better=higher)
     assert table.runs("dqn", "pong").tolist() == [20.0, expected]
 
 
 def test_select_by_name_and_attribute():
-    table = ScoreTable.from_records(ROWS)
+    table = ScoreTable(ROWS)
     assert table.select(where={"suite": "mujoco"}).tasks == ("ant",)
     assert len(table.select(algorithms=["dqn"], tasks=["ant"])) == 1
 
 
 def test_unknown_names_are_answered_with_near_ones():
-    table = ScoreTable.from_records(ROWS)
+    table = ScoreTable(ROWS)
     with pytest.raises(UnknownNameError, match="unknown algorithm 'dqm'; did you mean 'dqn'"):
         table.runs("dqm", "ant")
     with pytest.raises(UnknownNameError, match="unknown task 'ping'; did you mean 'pong'"):
@@ -126,12 +126,12 @@ def test_unknown_names_are_answered_with_near_ones():
 )
 def test_bad_rows_are_named(rows, message):
     with pytest.raises(ScoreDataError) as error:
-        ScoreTable.from_records(rows)
+        ScoreTable(rows)
     assert str(error.value) == message
 
 
 def test_a_selection_that_finds_nothing_says_what_there_is():
-    table = ScoreTable.from_records(ROWS)
+    table = ScoreTable(ROWS)
     with pytest.raises(ScoreDataError, match="no row has suite = procgen; found atari, mujoco"):
         table.select(where={"suite": "procgen"})
     with pytest.raises(ScoreDataError, match="no column 'sweet' to select by; found algorithm"):
@@ -191,7 +191,7 @@ def test_the_last_step_is_each_runs_own():
         for run, last in ((0, 3), (1, 2))
         for step in range(last)
     ]
-    assert ScoreTable.from_records(rows).last_step().runs("a", "t").tolist() == [2, 11]
+    assert ScoreTable(rows).last_step().runs("a", "t").tolist() == [2, 11]
 
 
 def test_arrays_of_wrong_shape_are_named():
@@ -208,13 +208,13 @@ def test_runs_come_back_as_they_went_in(runs):
         for t, scores in enumerate(runs)
         for r, score in enumerate(scores)
     ]
-    table = ScoreTable.from_records(rows)
+    table = ScoreTable(rows)
     for t, scores in enumerate(runs):
         np.testing.assert_array_equal(table.runs("a", str(t)), scores)
 
 
 def test_a_table_shows_what_it_holds():
-    table = ScoreTable.from_records(ROWS)
+    table = ScoreTable(ROWS)
     assert str(table) == table.describe()
     assert repr(table) == f"<ScoreTable: {table.describe().splitlines()[0]}>"
     assert table.to_polars().equals(table.to_polars())
@@ -233,7 +233,7 @@ def test_rows_in_any_order_give_the_same_cells():
         for a in ("b", "a") for t in ("z", "y", "x") for run in range(4) for step in (1, 2, 5)
     ]  # fmt: skip
     mixed = [rows[i] for i in rng.permutation(len(rows))]
-    table = ScoreTable.from_records(mixed)
+    table = ScoreTable(mixed)
     for a in table.algorithms:
         for t in table.tasks:
             own = [row for row in mixed if (row["algorithm"], row["task"]) == (a, t)]
@@ -285,4 +285,4 @@ def test_many_names_runs_and_steps_do_not_run_out_of_numbers():
 def test_texts_of_numpy_are_texts():
     rows = [{"algorithm": "a", "task": t, "run": 0, "score": 1.0, "topic": t} for t in "xy"]
     rows = [row | {"topic": np.array(["u", "v"])[i]} for i, row in enumerate(rows)]
-    assert ScoreTable.from_records(rows).rows.texts("topic").names == ("u", "v")
+    assert ScoreTable(rows).rows.texts("topic").names == ("u", "v")

@@ -71,7 +71,7 @@ def test_infinite_scores_pass_where_they_are_cut():
         {"algorithm": "a", "task": f"t{t}", "run": r, "score": s, "censored": bool(np.isinf(s))}
         for (r, t), s in np.ndenumerate(x)
     ]
-    table = ScoreTable.from_records(rows)
+    table = ScoreTable(rows)
     (found,) = estimate(table, "iqm", method="percentile", n_resamples=200)
     assert np.isfinite([found.value, found.low]).all()
     assert found.high == np.inf

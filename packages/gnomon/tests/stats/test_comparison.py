@@ -96,7 +96,7 @@ def test_runs_without_partner_are_left_out():
         for i in range(3)
     ]
     with pytest.raises(ScoreDataError, match="task t: a and b have no run label in common to pai"):
-        one("mean", ScoreTable.from_records(rows), paired=True)
+        one("mean", ScoreTable(rows), paired=True)
 
 
 def test_any_metric_can_be_compared():
@@ -208,7 +208,7 @@ def test_one_censored_algorithm_leaves_the_others_compared():
         for name, x in (("a", X), ("b", X[::-1]), ("c", np.full((8, 6), np.inf)))
         for (r, t), s in np.ndenumerate(x)
     ]
-    scores = ScoreTable.from_records(rows, higher_is_better=False)
+    scores = ScoreTable(rows, higher_is_better=False)
     found = compare(scores, metrics="mean")
     assert [np.isnan(c.p_value) for c in found] == [False, True, True]
 
@@ -246,7 +246,7 @@ def test_pairs_of_all_algorithms_go_by_their_labels():
     noise = np.random.default_rng(6).normal(size=24) * 0.01
     for row, e in zip(rows[24:], noise, strict=True):
         row["score"] += e
-    (found,) = compare(ScoreTable.from_records(rows), metrics="mean", paired=True)
+    (found,) = compare(ScoreTable(rows), metrics="mean", paired=True)
     assert -0.15 < found.low < found.high < -0.05
 
 

@@ -45,7 +45,7 @@ def test_distances_are_those_of_welchs_test():
         for r, score in enumerate(runs.tolist())
     ]
     p = -np.log10(stats.ttest_ind(y[:, 0], x[:, 0], equal_var=False, alternative="less").pvalue)
-    a, b = profile(ScoreTable.from_records(rows), "likelihood", [0.001, p - 1e-4, p + 1e-4])
+    a, b = profile(ScoreTable(rows), "likelihood", [0.001, p - 1e-4, p + 1e-4])
     assert a.value.tolist() == [1.0, 1.0, 1.0]
     assert b.value.tolist() == [0.0, 0.0, 1.0]
 
@@ -91,7 +91,7 @@ def test_censored_runs_have_no_test():
         for r in range(3)
     ]
     rows[-1] |= {"score": np.inf, "censored": True}
-    table = ScoreTable.from_records(rows, higher_is_better=False)
+    table = ScoreTable(rows, higher_is_better=False)
     with pytest.raises(ScoreDataError, match="b, task u: expected finite scores to test"):
         profile(table, "likelihood")
     profiles = profile(table, "ratio", [1.0, 2.0])

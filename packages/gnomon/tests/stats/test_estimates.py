@@ -111,7 +111,7 @@ def test_means_of_infinite_scores_are_not_estimable():
         {"algorithm": "a", "task": "t", "run": i, "score": score, "censored": score == np.inf}
         for i, score in enumerate([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, np.inf])
     ]
-    infinite = ScoreTable.from_records(rows, higher_is_better=False)
+    infinite = ScoreTable(rows, higher_is_better=False)
     with noted() as notes:
         mean, iqm = estimate(infinite, ["mean", "iqm"], rng=rng())
     assert notes[0] == "mean of a: not estimable, some runs are infinite (censored)"
@@ -165,7 +165,7 @@ def test_an_interval_with_one_end_is_said():
         for i in range(6)
     ]
     rows.append(rows[0] | {"run": 6, "censored": True})
-    table = ScoreTable.from_records(rows, higher_is_better=False)
+    table = ScoreTable(rows, higher_is_better=False)
     with pytest.warns(DegenerateScoresWarning, match="iqm of a: interval without an upper end"):
         (found,) = estimate(table, ["iqm"], method="percentile", rng=np.random.default_rng(0))
     assert np.isfinite([found.value, found.low]).all()

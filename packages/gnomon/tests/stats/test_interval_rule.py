@@ -26,7 +26,7 @@ def apart(x):
         for (i, r, t), score in np.ndenumerate(np.asarray(x))
         if np.isfinite(score)
     ]
-    return ScoreTable.from_records(rows)
+    return ScoreTable(rows)
 
 
 def ends(found):
@@ -118,7 +118,7 @@ def test_single_pairs_borrow_their_variance(counts):
             for t, n in enumerate(counts)
             for r in range(n)
         ]
-        scores = ScoreTable.from_records(rows)
+        scores = ScoreTable(rows)
         for one in compare(scores, "a", "b", [*held], paired=True, n_resamples=200):
             held[one.metric] += one.low <= 0.0 <= one.high
     for n in held.values():
@@ -190,7 +190,7 @@ def test_labels_in_another_order_are_the_same_runs():
         for r in range(5)
     ]
     with pytest.warns(DegenerateScoresWarning, match="vary together"):
-        (shuffled,) = estimate(ScoreTable.from_records(rows), "mean")
+        (shuffled,) = estimate(ScoreTable(rows), "mean")
     with pytest.warns(DegenerateScoresWarning, match="vary together"):
         (plain,) = estimate(table(x), "mean")
     assert ends(shuffled) == pytest.approx(ends(plain))

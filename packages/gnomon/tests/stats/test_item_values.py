@@ -26,7 +26,7 @@ def test_pass_at_k_is_the_share_of_draws_with_a_success():
 def test_epochs_are_averaged_within_their_item():
     """An item with many epochs weighs no more than one with few."""
     rows = [("q1", run, 1) for run in range(8)] + [("q2", 0, 0), ("q3", 0, 0), ("q3", 1, 1)]
-    table = ScoreTable.from_records(
+    table = ScoreTable(
         [{"algorithm": "a", "task": t, "run": r, "score": x} for t, r, x in rows], units="items"
     )
     with pytest.warns(DegenerateScoresWarning, match="3 items; intervals were validated with 20"):

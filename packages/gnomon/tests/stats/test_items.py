@@ -35,7 +35,7 @@ def table(n=60, n_epochs=1, seed=0, **shift):
          "score": float(rng.random() < chance[name][i])}
         for name in shift for i in range(n) for e in range(n_epochs)
     ]  # fmt: skip
-    return ScoreTable.from_records(rows, units="items")
+    return ScoreTable(rows, units="items")
 
 
 def scores_of(scores, name):
@@ -303,7 +303,7 @@ def differing(gap, n, scale=1.0, base=0.25, **about):
         {"algorithm": name, "task": f"q{i}", "run": 0, "score": x[i] + by, "doc": f"d{i // 2}"}
         for name, by in (("a", gap), ("b", 0.0)) for i in range(n)
     ]  # fmt: skip
-    return ScoreTable.from_records(rows, units="items", **about)
+    return ScoreTable(rows, units="items", **about)
 
 
 quiet = pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")

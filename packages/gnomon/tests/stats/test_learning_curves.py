@@ -108,7 +108,7 @@ def test_steps_without_a_band_are_named():
         for t in range(3)
         for s in range(4)
     ]
-    table = ScoreTable.from_records(rows, higher_is_better=False)
+    table = ScoreTable(rows, higher_is_better=False)
     with pytest.warns(DegenerateScoresWarning) as caught:
         (curve,) = curves(table, ["mean"], rng=rng())
     assert [str(w.message) for w in caught] == [

@@ -20,7 +20,7 @@ def median_profile_interval(strata, level):
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        (one,) = estimate(ScoreTable.from_records(rows, unit="points"), "median", level=level)
+        (one,) = estimate(ScoreTable(rows, unit="points"), "median", level=level)
     return (one.value, one.value) if np.isnan(one.low) else (one.low, one.high)
 
 

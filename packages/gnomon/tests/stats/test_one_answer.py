@@ -42,7 +42,7 @@ def tables(draw):
         if not (missing and n_tasks > 2 and i == 0 and t == 0)
         for r in range(rng.integers(1, most + 1))
     ]
-    return ScoreTable.from_records(rows, higher_is_better=draw(st.booleans()))
+    return ScoreTable(rows, higher_is_better=draw(st.booleans()))
 
 
 def quiet(verb, *arguments, **options):
@@ -157,7 +157,7 @@ def test_the_last_step_of_curves_has_the_numbers_of_estimate(table):
     table = table.select(tasks=table.shared_tasks())
     rows = [row | {"step": step, "score": row["score"] * step}
             for row in table.to_records() for step in (1, 2)]  # fmt: skip
-    steps = ScoreTable.from_records(rows, higher_is_better=table.higher_is_better)
+    steps = ScoreTable(rows, higher_is_better=table.higher_is_better)
     metrics = ["mean", "median", "iqm"]
     along = quiet(gn.curves, steps, metrics, n_resamples=200)
     last = quiet(gn.estimate, at_common_step(steps), metrics, n_resamples=200)

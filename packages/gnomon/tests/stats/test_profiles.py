@@ -83,7 +83,7 @@ def test_thresholds():
     assert profile_of([[-1.0]]).tau[::40].tolist() == [-1.1, -1, -0.9]
     positive = profile_of([[*np.linspace(1.0, 2.0, 9), 100.0]])
     np.testing.assert_allclose(positive.tau[::40], [1, 10, 100])
-    never = ScoreTable.from_records(
+    never = ScoreTable(
         [{"algorithm": "a", "task": "t", "run": 0, "score": np.inf, "censored": True}],
         higher_is_better=False,
     )
@@ -262,7 +262,7 @@ def test_censored_runs_stay_where_they_are():
         {"algorithm": "a", "task": f"t{t}", "run": r, "score": s, "censored": bool(np.isinf(s))}
         for (r, t), s in np.ndenumerate(x)
     ]
-    (one,) = profile(ScoreTable.from_records(rows), tau=[0.0, 1e9])
+    (one,) = profile(ScoreTable(rows), tau=[0.0, 1e9])
     assert np.isfinite([one.low, one.high]).all()
     assert one.low[1] < 1 / 3 < one.high[1]
     assert one.low[0] < one.value[0] < one.high[0]

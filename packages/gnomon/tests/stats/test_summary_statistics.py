@@ -10,10 +10,12 @@ from gnomon.stats import compare, estimate, stand_in_runs
 
 DRAWS = np.random.default_rng(5)
 RUNS = {"a": DRAWS.gamma(2.0, size=(5, 7)), "b": DRAWS.gamma(3.0, size=(4, 7))}
-TABLE = ScoreTable.from_records(
-    {"algorithm": name, "task": f"t{t}", "run": f"{t}-{r}", "score": score}
-    for name, x in RUNS.items()
-    for (r, t), score in np.ndenumerate(x)
+TABLE = ScoreTable(
+    [
+        {"algorithm": name, "task": f"t{t}", "run": f"{t}-{r}", "score": score}
+        for name, x in RUNS.items()
+        for (r, t), score in np.ndenumerate(x)
+    ]
 )
 SUMMARIES = SummaryTable(
     ("a", "b"),

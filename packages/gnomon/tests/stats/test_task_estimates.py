@@ -40,7 +40,7 @@ def test_runs_that_never_got_there_have_no_median():
         {"algorithm": "a", "task": "t", "run": i, "score": s, "censored": s == np.inf}
         for i, s in enumerate([1.0, np.inf, np.inf])
     ]
-    table = ScoreTable.from_records(rows, higher_is_better=False)
+    table = ScoreTable(rows, higher_is_better=False)
     with pytest.warns(DegenerateScoresWarning, match="of a on t: not estimable, half of the runs"):
         found = estimate(table, per_task=True)
     assert not np.isfinite(found[0].value)

@@ -74,7 +74,7 @@ def test_one_run_a_task_is_enough_and_censored_ones_are_cut():
         {"algorithm": "a", "task": f"t{t}", "run": r, "score": x, "censored": bool(np.isinf(x))}
         for (r, t), x in np.ndenumerate(np.r_[x, x + 0.1, np.r_[[-np.inf], x[0, 1:]][None]])
     ]
-    table = ScoreTable.from_records(rows)
+    table = ScoreTable(rows)
     median, iqm = estimate(table, ["median", "iqm"], resampling="runs_and_tasks")
     assert np.isfinite([median.low, median.high, iqm.low, iqm.high]).all()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import shutil
 import sys
@@ -20,7 +19,7 @@ from gnomon._version import __version__
 from gnomon.cli.command import message
 from gnomon.cli.sources import is_read
 from gnomon.errors import GnomonWarning, ScoreDataError, on_command_line, visible
-from gnomon.results import Results
+from gnomon.results import Results, finite_or_none
 from gnomon.tables import text_table
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -105,7 +104,7 @@ class Answer:
             whole = {
                 "gnomon": __version__,
                 "command": self._command,
-                "results": _finite(self._results),
+                "results": finite_or_none(self._results),
                 "warnings": self._warnings,
             }
             text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False)
@@ -167,15 +166,6 @@ def _check_writable(path: Path, sources: Sequence[str]) -> None:
 
 #: What JSON may hold as it is, and a terminal would obey; it may hold it escaped as well.
 _UNPRINTABLE = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-
-def _finite(value: Any) -> Any:
-    """Return the value with None for every number that is not finite, as JSON has none."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _width() -> int:

@@ -55,9 +55,7 @@ def report(
         source, two = sources_and_pair(sources, pair, scores.table)
         table, name = scores.table(source), title or name_of(places_of(source))
         how: dict[str, Any] = {"pair": two, "by": by or (), "level": level, "seed": seed}
-        stem = "scores" if "," in name else Path(name).stem
-        place = out or Path(f"{stem}-report")
         how |= {"normalize": scores.normalize, "title": name, "also": also or ()}
-        written = write(table, place, **how)
+        written = write(table, out, **how)
         answer.results([{"path": str(written)}])
         answer.say(str(written))

@@ -128,7 +128,7 @@ def paper_scores(**changes: Unpack[PreparationOptions]) -> PreparedScores:
     def prepared(read: Iterable[Mapping[str, Any]]) -> PreparedScores:
         """Return the scores of one row of each cell, the last one."""
         cells = {(row["algorithm"], row["task"]): row for row in read}
-        return prepare(ScoreTable.from_records(cells.values()), **options)
+        return prepare(ScoreTable([*cells.values()]), **options)
 
     first, last = prepared(reversed(rows)), prepared(rows)
     return replace(last, x=(first.x + last.x) / 2)

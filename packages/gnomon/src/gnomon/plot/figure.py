@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
@@ -33,7 +33,7 @@ FORMATS = ("svg", "png", "pdf")
 
 T = TypeVar("T")
 Cell = str | float | int | bool | None
-Row = Mapping[str, Cell]
+Row = Mapping[str, Cell | list[Any]]
 #: Numbers behind a drawing: one mapping per row, or, for long ones, one sequence per column.
 Numbers = Sequence[Row] | Mapping[str, Sequence[Cell]]
 
@@ -235,7 +235,10 @@ def drawn(items: Sequence[T], most: int) -> tuple[Sequence[T], str]:
 
 
 def numbers_as_csv(rows: Numbers) -> str:
-    """Return numbers as CSV with a header; a missing number is an empty cell."""
+    """Return numbers as CSV with a header; a missing number is an empty cell.
+
+    Blanks separate the items of a list.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     if isinstance(rows, Mapping):
@@ -244,9 +247,14 @@ def numbers_as_csv(rows: Numbers) -> str:
         return out.getvalue()
     names = list(rows[0]) if rows else []
     writer.writerow(names)
-    cells = ([row[name] for name in names] for row in rows)
-    writer.writerows(["" if v is None or v != v else v for v in row] for row in cells)
+    writer.writerows([_cell(row[name]) for name in names] for row in rows)
     return out.getvalue()
+
+
+def _cell(value: Cell | list[Any]) -> Cell:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return "" if value is None or value != value else value
 
 
 def theme_css() -> str:

@@ -33,7 +33,7 @@ def loop_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
         f"{percent(of['level'])} intervals. Above 0 is better.",
         alt=f"Gain over {found[0].candidate} by candidate: {len(found) - 1} candidates, {n_kept} "
         "kept.",
-        rows=[one | {"run": " ".join(one["run"])} for one in found.as_records()],
+        rows=found.as_records(),
         width=FULL_WIDTH,
         wide=True,
     )

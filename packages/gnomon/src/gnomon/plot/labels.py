@@ -68,10 +68,10 @@ def better_end(label: str, higher_is_better: bool | None) -> str:
     return f"{label[:-1]}; better →)" if label.endswith(")") else f"{label} (better →)"
 
 
-def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6, size: float = SIZE) -> None:
+def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6) -> None:
     """Write the names of rows beside axes, the first on top with `top` rows of room above it."""
     ax.set_yticks(range(len(names)), names, parse_math=False)
-    ax.tick_params(axis="y", labelcolor=INK, labelsize=size)
+    ax.tick_params(axis="y", labelcolor=INK, labelsize=SIZE)
     ax.set_ylim(max(len(names), 1) - 0.4, -top)
 
 

@@ -40,9 +40,7 @@ def ranking_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
         "and ranks with rank intervals. A bracket marks a tier: its members are not significantly "
         f"different.{some}",
         alt=f"Ranks, best on top: {', '.join(found.names[:n])}.",
-        rows=[
-            record | {"tiers": " ".join(map(str, record["tiers"]))} for record in found.as_records()
-        ],
+        rows=found.as_records(),
         width=FULL_WIDTH * 0.85,
         wide=True,
     )
@@ -74,10 +72,7 @@ def critical_difference_figure(found: Any, ax: Axes | None = None) -> Figure | A
         "not significantly different; where it passes over others, dots mark its members."
         f"{some}",
         alt=f"Mean ranks, best on top: {ranks}.",
-        rows=[
-            record | {"groups": " ".join(map(str, record["groups"]))}
-            for record in found.as_records()
-        ],
+        rows=found.as_records(),
         width=FULL_WIDTH * 0.85,
         wide=True,
     )

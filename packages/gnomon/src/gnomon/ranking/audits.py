@@ -129,7 +129,7 @@ def audit(
         ranking = rank(table, level=level)
         kept = table.select(algorithms=[n for n in table.algorithms if n in ranking.names])
         summaries = METRICS if of_standard_errors(kept) is None else SUMMARY_METRICS
-        estimates = _tried(lambda: estimate(kept, [*summaries], **how))
+        estimates = tried(lambda: estimate(kept, [*summaries], **how))
     full = with_left_out(table)
     with noted():  # These warnings repeat what the sections above report for each algorithm.
         runs = _on_runs(ranking, full)
@@ -155,7 +155,7 @@ def audit(
 _T = TypeVar("_T")
 
 
-def _tried(compute: Callable[[], _T]) -> _T | GnomonError:
+def tried(compute: Callable[[], _T]) -> _T | GnomonError:
     """Return results, or the error that prevents them."""
     try:
         return compute()
@@ -305,7 +305,7 @@ def _on_runs(ranking: Ranking, scores: ScoreTable) -> Statement:
         return Statement("runs", "first and second", text, 0.0)
     text, needed = f"{pair}: not {_DIFFERENT}", math.nan
     if of_runs:
-        planned = _tried(lambda: plan(scores, a, b, IMPROVEMENT, level=ranking.level))
+        planned = tried(lambda: plan(scores, a, b, IMPROVEMENT, level=ranking.level))
         if isinstance(planned, GnomonError):
             text += f"; runs are not planned: {planned}"
         else:

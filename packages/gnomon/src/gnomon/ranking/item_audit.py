@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from gnomon.errors import counted, listed
 from gnomon.results import FieldRecord
+from gnomon.scores.checks import statuses
 from gnomon.scores.columns import Rows
 from gnomon.scores.items import ItemScores
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -135,9 +136,7 @@ def _statuses(rows: Rows, what: str) -> list[str]:
     text = f"{counted(len(rows), 'sample')} {what}"
     if "status" not in rows:
         return [text]
-    status = rows.texts("status")
-    counts = [*sorted(status.counts().items()), ("unknown", int(status.missing.sum()))]
-    return [f"{text} ({', '.join(f'{n} {name}' for name, n in counts if n)})"]
+    return [f"{text} ({statuses(rows)})"]
 
 
 def _texts(rows: Rows) -> Iterator[Statement]:

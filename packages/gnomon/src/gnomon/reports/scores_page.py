@@ -12,7 +12,7 @@ from typing import Any, cast
 from gnomon.errors import GnomonError, ScoreDataError, counted, either, joined
 from gnomon.plot.figure import Figure
 from gnomon.ranking import Ranking, audit
-from gnomon.ranking.audits import TITLES, Audit
+from gnomon.ranking.audits import TITLES, Audit, tried
 from gnomon.ranking.ranks import rank_range, tier_text
 from gnomon.reports.evaluation_page import evaluation_report
 from gnomon.reports.page import (
@@ -119,23 +119,17 @@ class _Findings:
 
     def __init__(self, table: ScoreTable, how: dict[str, Any]) -> None:
         self.table, self.how, self.level = table, how, float(how["level"])
-        self.estimates = cast(Estimates, _try(lambda: estimate(table, **how)))
-        self.audit = cast(Audit, _try(lambda: audit(table, **how)))
+        self.estimates = cast(Estimates, tried(lambda: estimate(table, **how)))
+        self.audit = cast(Audit, tried(lambda: audit(table, **how)))
         # An audit ranks the table, or fails for the same reason.
         made = self.audit if isinstance(self.audit, GnomonError) else self.audit.ranking
         self.ranking = cast(Ranking, made)
-        self.improvement = _try(lambda: compare(table, metrics="probability_of_improvement", **how))
+        self.improvement: Any = tried(
+            lambda: compare(table, metrics="probability_of_improvement", **how)
+        )
         # The audit and the improvement repeat the warnings of these.
         shown = (self.estimates, self.ranking)
         self.warnings = [note for one in shown if isinstance(one, Results) for note in one.warnings]
-
-
-def _try(compute: Callable[[], Any]) -> Any:
-    """Return results, or the error that prevents them."""
-    try:
-        return compute()
-    except GnomonError as error:
-        return error
 
 
 # Answers
@@ -167,7 +161,7 @@ def _best(ranking: Ranking) -> tuple[str, ...]:
 def _lead(found: _Findings) -> tuple[str, ...]:
     """Return by how much the first of the ranking is better than the second."""
     a, b = found.ranking.names[:2]
-    pairs = _try(lambda: compare(found.table, a, b, ["mean"], **found.how))
+    pairs = tried(lambda: compare(found.table, a, b, ["mean"], **found.how))
     chances = found.improvement
     said = []
     for one in () if isinstance(pairs, GnomonError) else pairs:
@@ -285,10 +279,7 @@ def _ranks(found: _Findings) -> list[Section]:
             f"{percent(found.level)} intervals: of win probabilities one by one (pointwise), of "
             f"ranks all together (simultaneous). {' '.join(ranking.notes)}",
             name="ranks",
-            numbers=[
-                record | {"tiers": " ".join(map(str, record["tiers"]))}
-                for record in ranking.as_records()
-            ],
+            numbers=ranking.as_records(),
             latex=ranking.to_latex(),
         )
         figures = [ranking.figure()]
@@ -303,7 +294,7 @@ def _ranks(found: _Findings) -> list[Section]:
 
 def _tasks(found: _Findings) -> Section:
     """Return the mean of each algorithm on each task."""
-    per_task = _try(lambda: estimate(found.table, "mean", per_task=True, **found.how))
+    per_task: Any = tried(lambda: estimate(found.table, "mean", per_task=True, **found.how))
 
     def make() -> tuple[Sequence[Table], Sequence[Figure]]:
         of = {(e.task, e.algorithm): e for e in per_task}
@@ -339,15 +330,15 @@ def _ordered(found: _Findings) -> Sequence[str]:
 
 
 def _profile(found: _Findings) -> Section:
-    made = _try(lambda: profile(found.table, **found.how))
+    made: Any = tried(lambda: profile(found.table, **found.how))
     title = "Performance profiles"
     return _section("profile", title, made, lambda: ([], _drawn(made, len(found.table.algorithms))))
 
 
 def _curves(table: ScoreTable, how: dict[str, Any]) -> Section:
     """Return the mean along the steps, over all tasks and on each."""
-    whole = _try(lambda: curves(table, "mean", **how))
-    each = [_try(partial(curves, table.select(tasks=[task]), "mean", **how))
+    whole = tried(lambda: curves(table, "mean", **how))
+    each = [tried(partial(curves, table.select(tasks=[task]), "mean", **how))
             for task in table.tasks[:MOST_CURVES]] if len(table.tasks) > 1 else []  # fmt: skip
     drawn = dict(zip(table.tasks, each, strict=False))
     known = {task: one for task, one in drawn.items() if not isinstance(one, GnomonError)}

@@ -499,7 +499,7 @@ def without_score(rows: Rows) -> str:
     if not absent.any():
         return ""
     text = f"{counted(int(absent.sum()), 'sample')} without a score"
-    return f"{text}: {_statuses(rows.take(absent))}" if "status" in rows else text
+    return f"{text}: {statuses(rows.take(absent))}" if "status" in rows else text
 
 
 def _with_status(rows: Rows) -> str:
@@ -508,10 +508,10 @@ def _with_status(rows: Rows) -> str:
         return ""
     status = rows.texts("status")
     odd = ~np.isnan(rows["score"]) & ~status.missing & ~status.isin(["ok"])
-    return f"; scored all the same: {_statuses(rows.take(odd))}" if odd.any() else ""
+    return f"; scored all the same: {statuses(rows.take(odd))}" if odd.any() else ""
 
 
-def _statuses(rows: Rows) -> str:
+def statuses(rows: Rows) -> str:
     """Return how many rows have each status, the most frequent first."""
     status = rows.texts("status")
     found = status.counts()

@@ -314,9 +314,11 @@ def _check_different(names: Iterable[Any]) -> None:
 
 
 def rows_of_frame(frame: Any) -> Rows:
-    """Return the rows of a data frame, or of a mapping of columns or of arrays."""
+    """Return the rows of a data frame, a mapping of columns or of arrays, or an empty list."""
     if isinstance(frame, Rows):
         return frame
+    if isinstance(frame, list | tuple) and not frame:
+        return Rows({})
     if isinstance(frame, Mapping) and all(map(np.iterable, frame.values())):
         if frame and all(map(_is_array, frame.values())):
             return rows_of_arrays(frame)

@@ -122,7 +122,7 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
         )
         n_runs[algorithm, task] += 1
     source = "Aitchison, Sweetser and Hutter 2022, github.com/maitchison/Atari-5 (MIT)"
-    return ScoreTable.from_records(records, provenance=(f"{name}: {source}",))
+    return ScoreTable(records, provenance=(f"{name}: {source}",))
 
 
 #: Years that the data set leaves blank, by algorithm or by the collection that scores come from.

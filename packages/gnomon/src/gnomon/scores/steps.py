@@ -336,8 +336,8 @@ def on_grid(table: ScoreTable, grid: int | None = None) -> ScoreTable:
     >>> import warnings
     >>> rows = [("a", 0, 0, 0.0), ("a", 0, 10, 1.0), ("a", 1, 0, 1.0), ("a", 1, 4, 3.0)]
     >>> rows += [("a", 1, 10, 3.0)]
-    >>> table = ScoreTable.from_records(
-    ...     {"algorithm": a, "task": "t", "run": r, "step": s, "score": x} for a, r, s, x in rows)
+    >>> table = ScoreTable(
+    ...     [{"algorithm": a, "task": "t", "run": r, "step": s, "score": x} for a, r, s, x in rows])
     >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
-from gnomon.scores.columns import Flags, IntArray, Rows, Texts, rows_of_arrays, rows_of_records
+from gnomon.scores.columns import Flags, IntArray, Rows, Texts, rows_of_arrays
 from gnomon.scores.columns import FloatArray as FloatArray
 from gnomon.scores.items import ItemScores, check_clusters
 from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, numbered, tidy_rows
@@ -130,28 +130,6 @@ class ScoreTable:
         check_clusters(self.rows, self.units, self.cluster)
 
     @classmethod
-    def from_records(
-        cls, records: Iterable[Mapping[str, Any]], **about: Unpack[About]
-    ) -> ScoreTable:
-        """Build a table from one mapping per row, as ``json`` or ``csv.DictReader`` give them.
-
-        Parameters
-        ----------
-        records : iterable of mappings
-            Each with ``algorithm``, ``task``, ``run``, ``score``; optionally ``step``,
-            ``censored`` and attributes.
-        **about
-            `metric`, `unit`, `higher_is_better`, `provenance`, `units`, `cluster`, as in the class.
-
-        Raises
-        ------
-        ScoreDataError
-            A row cannot be read; the message names it.
-        """
-        changed: Any = about
-        return replace(_read(rows_of_records(records)), **changed)
-
-    @classmethod
     def from_arrays(
         cls,
         scores: Mapping[str, npt.ArrayLike],
@@ -172,7 +150,7 @@ class ScoreTable:
         steps : sequence of float, optional
             Values of the third axis; 0, 1, ... if not given.
         **about
-            As in :meth:`from_records`.
+            `metric`, `unit`, `higher_is_better`, `provenance`, `units`, `cluster`, as in the class.
 
         Raises
         ------

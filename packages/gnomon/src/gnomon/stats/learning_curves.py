@@ -336,7 +336,7 @@ def summarize_runs(
                 score = number(steps[seen], row[seen]) if seen.any() else None
                 key = {"algorithm": algorithm, "task": task, "run": run}
                 records.append(key | {"score": score, "censored": score == np.inf})
-    return ScoreTable.from_records(
+    return ScoreTable(
         records,
         metric=f"{summary}({table.metric})",
         unit="steps" if is_time else table.unit,

@@ -55,9 +55,7 @@ def stand_in_runs(summaries: SummaryTable, *, higher_is_better: bool = True) -> 
             summaries.mean[i, j] + _spread(summaries.deviation[i, j], int(summaries.n_runs[i, j]))
         )
     ]
-    return ScoreTable.from_records(
-        records, higher_is_better=higher_is_better, provenance=[STAND_INS]
-    )
+    return ScoreTable(records, higher_is_better=higher_is_better, provenance=[STAND_INS])
 
 
 def _spread(deviation: float, n_runs: int) -> FloatArray:

@@ -31,7 +31,7 @@ def test_what_is_written_is_read_back(tmp_path, suffix, runs):
         for r, s in enumerate([*scores, None])
     ]
     rows.append(rows[0] | {"run": 99, "score": float("inf"), "censored": True})
-    table = ScoreTable.from_records(rows, metric="tce", unit="errors", higher_is_better=False)
+    table = ScoreTable(rows, metric="tce", unit="errors", higher_is_better=False)
     path = tmp_path / f"scores{suffix}"
     write_scores(table, path)
     found = read_scores(path)

@@ -68,7 +68,7 @@ def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
             rows.append(key | {"score": value, "censored": math.isinf(value)})
     if not rows:
         raise ScoreDataError(f"{path}: expected at least one episode; found none")
-    return ScoreTable.from_records(
+    return ScoreTable(
         rows,
         metric=chosen.name,
         unit=chosen.unit,

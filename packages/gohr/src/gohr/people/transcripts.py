@@ -448,7 +448,7 @@ def score_series(
         runs[player, one.rule] += 1
     if not rows:
         raise ScoreDataError("expected at least one series of a person; found none")
-    return ScoreTable.from_records(
+    return ScoreTable(
         rows,
         metric=metric,
         unit=chosen.unit,

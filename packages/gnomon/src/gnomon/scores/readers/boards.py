@@ -224,7 +224,7 @@ def _read_every_eval(source: Source, wanted: ReadRequest) -> ScoreTable:
         }
     if len(are_low) > 1:
         raise ScoreDataError(f"{source}: higher is better on some evaluations, worse on others")
-    return ScoreTable.from_records(
+    return ScoreTable(
         rows,
         higher_is_better=are_low != {True},
         provenance=(f"read from {source.place.name} (Every Eval Ever)",),

@@ -75,7 +75,7 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
         task, other = next(iter(without.items()))
         message = f"tasks left out, since they have no {metric}: {listed(without)}"
         note(f"{message}; {task} has {other}")
-    return ScoreTable.from_records(
+    return ScoreTable(
         records,
         metric=metric,
         higher_is_better=directions.pop(),

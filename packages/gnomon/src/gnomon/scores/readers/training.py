@@ -423,7 +423,7 @@ def _read_marl(source: Source, wanted: ReadRequest) -> ScoreTable:
         raise ScoreDataError(f"{path}: no step holds the metric {metric!r}")
     if is_absolute:
         note(f"{path.name}: the score of a run is the mean of its {_ABSOLUTE}, as in marl-eval")
-    return ScoreTable.from_records(
+    return ScoreTable(
         records,
         metric=metric,
         higher_is_better=wanted.is_higher_better,

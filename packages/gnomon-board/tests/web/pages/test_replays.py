@@ -74,7 +74,7 @@ def test_the_first_page_shows_a_game_and_the_top_of_the_season(lively):
     assert answer.headers["etag"]
     page = answer.text
     assert "Autumn 2026" in page
-    assert page.count('class="range"') == 5
+    assert page.count('<td class="number small">') == 5
     assert "How to enter" in page
 
 

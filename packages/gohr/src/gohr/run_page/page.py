@@ -20,7 +20,7 @@ from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.metrics import STREAK
 from gohr.experiments.rule_elements import Elements
 from gohr.experiments.rule_tags import TagEffects
-from gohr.induction import Induction, outcomes_of_run
+from gohr.induction import Induction
 from gohr.induction.page import losses_section
 from gohr.rules.catalogue import info_of
 from gohr.run_page.figures import board_figure, box_figure, curve_figure, trial_figure
@@ -95,7 +95,11 @@ def report(
     place = Path(out or folder.path / "report")
     try_place(place, also)
     findings = findings_of(folder, seed=seed, level=level, baseline=baseline)
-    concluded = None if conclude_after is None else outcomes_of_run(folder, conclude_after)
+    concluded = None
+    if conclude_after is not None:
+        from gohr.induction import outcomes_of_run  # loads Numba, which nothing else here needs
+
+        concluded = outcomes_of_run(folder, conclude_after)
     with default_settings():
         return report_of(findings, concluded).save(place, also=also)
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -110,8 +111,9 @@ def sample(strategy: SearchStrategy[RuleSet], n: int) -> list[CompiledRule]:
     """Return rules that Hypothesis generates, always the same, as far as they compile."""
     found: list[RuleSet] = []
     options = {"database": None, "derandomize": True, "phases": [Phase.generate]}
+    options["suppress_health_check"] = [HealthCheck.too_slow]  # on a busy machine
 
-    @settings(max_examples=n, suppress_health_check=[HealthCheck.too_slow], **options)
+    @settings(max_examples=n, **options)
     @given(strategy)
     def collect(rule_set: RuleSet) -> None:
         found.append(rule_set)
@@ -121,12 +123,13 @@ def sample(strategy: SearchStrategy[RuleSet], n: int) -> list[CompiledRule]:
 
 
 def compiled(texts: list[str]) -> list[CompiledRule]:
+    """Return the rules that compile and whose conditions fit into tables."""
     rules = []
     for text in texts:
-        try:
-            rules.append(compile_rule(parse(text)))
-        except (RuleError, RuleSyntaxError):
-            continue
+        with suppress(RuleError, RuleSyntaxError):
+            rule = compile_rule(parse(text))
+            gjax.make(rule)
+            rules.append(rule)
     return rules
 
 

@@ -8,8 +8,9 @@ A comment above a fenced block says what is done with it::
     <!-- not run: REASON -->     for the reader only
 
 A page without such comments is for the reader only. One that says ``<!-- needs: jax -->`` is run
-where that is installed, and one that says ``<!-- files of: README.md -->`` has the files of that
-page. The blocks of a page run from top to bottom, in an empty folder and one
+where that is installed, one that says ``<!-- data: scores/FILE -->`` where that file of published
+scores is found, and one that says ``<!-- files of: README.md -->`` has the files of that page. The
+blocks of a page run from top to bottom, in an empty folder and one
 namespace. A console block shows its output between its commands; a command without output under it
 may print what it likes. In expected output ``...`` stands for anything, and
 output that begins with the name of the command, as ``gnomon:``, is that of one that fails. With
@@ -39,6 +40,8 @@ pytestmark = pytest.mark.full  # the code of every page is run
 ROOT = Path(__file__).parents[2]
 READMES = [ROOT / "README.md", *sorted(ROOT.glob("packages/*/README.md"))]
 PAGES = [*READMES, *sorted((ROOT / "docs").rglob("*.md"))]
+#: Published scores, which are not part of the repository.
+DATA = Path(os.environ.get("GNOMON_DATA", ROOT / ".." / "shared" / "data")).resolve()
 #: The commands that pages may run, and the package of each.
 PROGRAMS = {"gnomon": "gnomon", "gohr": "gohr", "gnomon-board": "gnomon_board"}
 
@@ -140,6 +143,10 @@ def play_page(page: Path) -> None:
 def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
     for name in re.findall(r"<!-- needs: (\w+) -->", page.read_text(encoding="utf-8")):
         pytest.importorskip(name, reason=f"{name} is not installed: the page is not run")
+    for name in re.findall(r"<!-- data: (\S+) -->", page.read_text(encoding="utf-8")):
+        if not (DATA / name).is_file():
+            pytest.skip(f"{DATA / name} is not there: the page is not run")
+        (tmp_path / Path(name).name).symlink_to(DATA / name)
     monkeypatch.chdir(tmp_path)
     play_page(page)
 

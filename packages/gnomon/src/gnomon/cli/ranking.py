@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.answer import JsonOption, answering, bar_of
 from gnomon.cli.options import (
     Level,
     Resamples,
@@ -75,6 +75,15 @@ def audit(
     source: Sources,
     level: Level = 0.95,
     resamples: Resamples = 2000,
+    simulate: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N_RUNS",
+            help="Simulate studies of this number of runs, drawn from the table: how often "
+            "intervals, ranks and tests are right.",
+        ),
+    ] = None,
+    studies: Annotated[int, typer.Option(help="Number of simulated studies.")] = 200,
     seed: Seed = 0,
     *,
     scores: ScoreOptions,
@@ -84,6 +93,7 @@ def audit(
 
     Example:
       gnomon audit scores.csv
+      gnomon audit scores.csv --simulate 5
     """
     from dataclasses import replace
 
@@ -93,7 +103,16 @@ def audit(
     with answering("audit", as_json=as_json) as answer:
         with noted() as of_reading:
             table = scores.last(source)
-        found = audited(table, level=level, n_resamples=resamples, rng=seed)
+        with bar_of("simulate") as progress:
+            found = audited(
+                table,
+                level=level,
+                n_resamples=resamples,
+                simulate=simulate,
+                n_studies=studies,
+                rng=seed,
+                progress=progress,
+            )
         found = replace(found, warnings=tuple(dict.fromkeys([*of_reading, *found.warnings])))
         answer.results(found.as_records())
         answer.say(str(found))

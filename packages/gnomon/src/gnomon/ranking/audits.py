@@ -13,6 +13,7 @@ import numpy as np
 from gnomon.errors import GnomonError, check_resamples, counted, listed
 from gnomon.ranking.item_audit import ITEM_TITLES, Statement, item_statements
 from gnomon.ranking.ranks import Ranking, rank, rank_range
+from gnomon.ranking.simulation import simulated_studies
 from gnomon.results import Results, generator, made_by, noted
 from gnomon.scores.checks import wild_scores
 from gnomon.scores.normalization import with_left_out
@@ -21,6 +22,7 @@ from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.estimates import Estimate, estimate
+from gnomon.stats.items import refuse_options, votes_of
 from gnomon.stats.planning import plan
 from gnomon.stats.summary_statistics import SUMMARY_METRICS
 from gnomon.tables import p_value
@@ -32,6 +34,7 @@ TITLES = {
     "ranks": "Ranks",
     "metrics": "Does the order depend on the metric?",
     "runs": "How many runs would separate the first two?",
+    "simulation": "Simulated studies",
 }
 #: Summaries whose orders are compared.
 METRICS = {"mean": "Mean", "median": "Median", "iqm": "IQM"}
@@ -75,7 +78,10 @@ def audit(
     *,
     level: float = 0.95,
     n_resamples: int = 2000,
+    simulate: int | None = None,
+    n_studies: int = 200,
     rng: np.random.Generator | int | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Audit:
     """Audit a table of scores: what it contains, and how reliable its order is.
 
@@ -92,8 +98,17 @@ def audit(
         Confidence level of all intervals and decisions.
     n_resamples : int
         Number of resamples of the summaries.
+    simulate : int, optional
+        Number of runs per algorithm and task of simulated studies, 2 or more. The table is then the
+        population, of 2 runs or more in each cell: studies are drawn from it with replacement, and
+        the section ``simulation`` reports how often intervals and rank intervals held the true
+        values, and how often tests found true and false differences.
+    n_studies : int
+        Number of simulated studies, 2 or more.
     rng : numpy.random.Generator or int, optional
         Source of all draws, or its seed; 0 if none is given.
+    progress : function of (done, all), optional
+        Called after each simulated study.
 
     Returns
     -------
@@ -105,7 +120,8 @@ def audit(
     Raises
     ------
     ScoreDataError
-        The table cannot be ranked: see :func:`gnomon.ranking.rank`.
+        The table cannot be ranked: see :func:`gnomon.ranking.rank`. Or `simulate` is given for
+        items, or for a table that has a single run in a cell.
 
     Examples
     --------
@@ -123,6 +139,7 @@ def audit(
     check_resamples(n_resamples)
     table, draws = table_of(scores), generator(rng)
     if table.units == "items":
+        refuse_options("items" if votes_of(table) is None else "votes", simulate=simulate)
         return Audit(item_statements(table, draws), made_by(rng), table=table)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": rng}
     with noted() as notes:
@@ -133,17 +150,28 @@ def audit(
     full = with_left_out(table)
     with noted():  # These warnings repeat what the sections above report for each algorithm.
         runs = _on_runs(ranking, full)
+    simulated: list[Statement] = []
+    if simulate is not None:
+        metrics = [] if isinstance(estimates, GnomonError) else [*summaries]
+        work: dict[str, Any] = {"n_studies": n_studies, "progress": progress}
+        simulated = simulated_studies(kept, simulate, metrics, **work, **how | {"rng": draws})
     statements = (
         *_on_table(full),
         *_on_estimates(estimates, kept),
         *_on_ranks(ranking, len(full.tasks) - len(table.tasks)),
         *_on_metrics(estimates, ranking, kept),
         runs,
+        *simulated,
     )
     return Audit(
         statements,
         made_by(
-            rng, level=level, resampling=ranking.settings["resampling"], n_resamples=n_resamples
+            rng,
+            level=level,
+            resampling=ranking.settings["resampling"],
+            n_resamples=n_resamples,
+            simulate=simulate,
+            n_studies=n_studies,
         ),
         tuple(dict.fromkeys(notes)),
         table=table,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -192,7 +193,9 @@ def test_learners_are_measured_saved_read_and_ranked(tmp_path):
     assert len(conditions.tasks) == 2 * 4 * 2  # players, rules and trials are paired
     with pytest.raises(GnomonError, match="unknown compared 'testers'"):
         found.scores("testers")
-    assert "uniform solves 0 % of the test boards (random evidence)" in " ".join(found.sentences())
+    said = " ".join(found.sentences())
+    assert re.search(r"uniform solves 0 % \[0, \d+\] of the test boards \(evidence: random\)", said)
+    assert "pools all answers" not in said
     with pytest.raises(GnomonError, match="plays without a program"):
         measure(["process"], "gohr-paper")
     with pytest.raises(GnomonError, match=r"^unknown learner 'idael'; did you mean 'ideal'"):
@@ -205,14 +208,22 @@ def test_learners_of_a_run_conclude_after_its_first_boards(tmp_path):
     learners = ["ideal", "tabular_q", "rule_player"]
     config = ExperimentConfig("a run", ["clockwise", "nearby"], learners, trials=2, episodes=6)
     found = outcomes_of_run(run(config, tmp_path), 3, n_tests=2)
-    assert len(found) == 3 * 2 * 2
-    assert {(one.n_boards, one.tester) for one in found} == {(3, "own")}
+    own, informative = (found.where(tester=name) for name in ("own", "informative"))
+    assert (len(own), len(informative)) == (3 * 2 * 2, 2 * 2 * 2)
     tested = {one.player: one.n_tests for one in found}
     assert tested == {"ideal": 2, "tabular_q": 2, "rule_player": 0}  # which is shown the rule
-    losses = {(loss.player, loss.cause): loss.value for loss in found.losses()}
+    concluded = [one for one in own if one.n_tests]
+    for first, second in zip(concluded, informative, strict=True):
+        assert first.n_attempts == second.n_attempts
+        assert first.ideal_on_own == second.ideal_on_own == second.ideal_on_same
+    losses = {(loss.player, loss.cause): loss.value for loss in own.losses()}
     assert losses["ideal", "all"] == losses["ideal", "poor inference"] == 0.0
     assert losses["tabular_q", "poor inference"] > 0.5
     assert losses["rule_player", "poor tests"] == 1.0  # no error, so nothing to learn from
+    cells = {(x.tests_by, x.concluded_by): x.value for x in found.cells() if x.player == "ideal"}
+    assert cells == dict.fromkeys(product(("player", "observer"), repeat=2), 1.0)
+    parts = [losses["tabular_q", x] for x in ("little evidence", "poor tests", "poor inference")]
+    assert sum(parts) == pytest.approx(losses["tabular_q", "all"])
 
 
 def test_tables_of_the_reference_project_are_read(tmp_path):
@@ -241,6 +252,9 @@ def test_tables_of_the_reference_project_are_read(tmp_path):
     assert read("runs.csv") == [("own after ordL1:ccw", 1, 4, 5, 25), ("own", 2, 0, 5, math.inf)]
     assert [row[4] for row in read("aggregate.csv")[:3]] == [25, math.inf, 4]
     assert read("aggregate.csv")[3][2:4] == (11, 15)
+    [said] = read_outcomes(tmp_path / "aggregate.csv").sentences()
+    assert said.startswith("G3F solves 73 % of the test boards")
+    assert "pools all answers to one request" in said
     assert read("random.csv")[0][:4] == ("random", 6, 4, 5)
     assert read("people.csv")[0][:4] == ("person p01", 0, 5, 5)
     assert [row[4] for row in read("mastery.csv")] == [36, math.inf]  # they count from one

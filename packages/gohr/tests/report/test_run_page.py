@@ -258,5 +258,7 @@ def test_the_folder_is_tried_before_anything_is_computed(lonely_folder, tmp_path
 def test_it_shows_where_learners_fail_if_they_are_to_conclude(run_folder, tmp_path):
     text = Page(report(run_folder, tmp_path / "page.html", conclude_after=2).read_text()).text
     assert "What did they conclude after 2 boards, and where did they fail?" in text
-    assert "uniform solves" in text
+    assert re.search(r"uniform solves \d+ % \[\d+, \d+\] of the test boards \(evidence: own", text)
     assert "Where players fail" in text
+    shares = r"again & again( [01]\.\d\d \[-?\d\.\d\d, \d\.\d\d\]){4}"
+    assert re.search(f"observer's attempts, observer concludes.*{shares}", text)

@@ -197,7 +197,11 @@ def report(
     ] = None,
     conclude_after: Annotated[
         int | None,
-        typer.Option(min=1, help="Let the learners conclude after this many boards of each trial."),
+        typer.Option(
+            min=1,
+            help="Also show whether poor tests or poor inference cost test boards, if the learners "
+            "conclude after this many boards of each trial (up to half a second each).",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

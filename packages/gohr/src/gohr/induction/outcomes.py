@@ -40,7 +40,8 @@ class Outcome(FieldRecord):
     rule, group : str
     trial : int
     n_boards, n_attempts : int
-        Amount of evidence; 0 attempts if a published table lacks it.
+        Amount of evidence; 0 boards if only the number of attempts was set, 0 attempts if a
+        published table lacks it.
     n_tests, n_solved : int
         Test boards, and how many the player's plans clear without an error.
     prefix : float
@@ -109,7 +110,7 @@ class Solved(FieldRecord):
     player, tester, group : str
         The group ``all`` has all rules.
     n_boards : int
-        Number of boards of evidence; 0 for a player's own play of any length.
+        Number of boards of evidence; 0 if only the number of attempts was set.
     solved, low, high : float
         Mean over rules and trials, with its 95 % interval over rules as clusters; NaN where there
         are too few rules for one.
@@ -175,8 +176,9 @@ class Cell(FieldRecord):
     ----------
     player : str
     tests_by, concluded_by : {"player", "observer"}
-        The ideal observer makes as many attempts as the player, except where the player concludes
-        from them: these are the outcomes of the tester ``informative``.
+        The ideal observer makes as many attempts as the player. Where the player concludes from
+        the observer's attempts, these are the outcomes of the tester ``informative``: as many
+        attempts in a run, and the boards that were asked for elsewhere.
     value, low, high : float
         Mean share, with its 95 % interval over rules as clusters; NaN if it was not measured.
     n_rules, n : int
@@ -322,17 +324,24 @@ class Induction(Results[Outcome]):
         return rank(known.scores())
 
     def sentences(self) -> tuple[str, ...]:
-        """Return what the outcomes say: boards solved, and the largest cause of failure."""
+        """Return what the outcomes say: boards solved, and the largest cause of failure.
+
+        Brackets show 95 % intervals over rules. Outcomes of all numbers of boards count alike.
+        """
         said, causes = [], [loss for loss in self.losses() if loss.cause != "all"]
         for (player, tester), rows in _by(self, "player", "tester"):
-            if not any(one.n_tests for one in rows):
+            tested = [one for one in rows if one.n_tests]
+            if not tested:
                 continue
-            share = f"{100 * _mean([one.solved for one in rows]):.0f} % of the test boards"
-            text = f"{player} solves {share} ({tester} evidence)"
+            share = _percent(*_over_rules(tested, [one.solved for one in tested]))
+            text = f"{player} solves {share} of the test boards (evidence: {tester})"
+            if not any(one.n_attempts for one in tested):
+                text += "; a count pools all answers to one request, which often agree"
             own = [loss for loss in causes if (loss.player, loss.tester) == (player, tester)]
             largest = max(own, key=lambda loss: loss.value, default=None)
             if largest is not None and largest.value >= 0.005:
-                text += f"; most losses are due to {largest.cause}, {100 * largest.value:.0f} %"
+                lost = _percent(largest.value, largest.low, largest.high)
+                text += f"; most losses are due to {largest.cause}, {lost}"
             said.append(f"{text}.")
         return tuple(said)
 
@@ -379,6 +388,11 @@ def _solved(player: str, tester: str, group: str, n_boards: int, rows: list[Outc
 def _mean(values: list[float]) -> float:
     known = [value for value in values if not math.isnan(value)]
     return float(np.mean(known)) if known else math.nan
+
+
+def _percent(value: float, low: float, high: float) -> str:
+    ends = "" if math.isnan(low) else f" [{100 * low:.0f}, {100 * high:.0f}]"
+    return f"{100 * value:.0f} %{ends}"
 
 
 def _complement(share: tuple[float, float, float]) -> tuple[float, float, float]:

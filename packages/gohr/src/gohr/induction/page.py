@@ -115,8 +115,9 @@ def _cell_table(cells: list[Cell]) -> Table:
         "Test boards solved, by who made the attempts and who concluded",
         ("player", *(f"{tests}'s attempts, {by} concludes" for tests, by in columns)),
         tuple((player, *shares) for player, shares in rows.items()),
-        "The observer makes as many attempts as the player. The player concludes from the "
-        "observer's attempts in outcomes with “informative” evidence.",
+        "Brackets show 95 % intervals over rules. The observer makes as many attempts as the "
+        "player. The player concludes from the observer's attempts in outcomes with "
+        "“informative” evidence.",
         name="cells",
         numbers=[one.as_record() for one in cells],
     )

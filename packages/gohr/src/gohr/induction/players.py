@@ -145,9 +145,9 @@ def _outcome_of_learner(
 def outcomes_of_run(run: Run, n_boards: int = 5, *, n_tests: int = 5) -> Induction:
     """Let the learners of a run conclude after the first boards of each trial.
 
-    A learner plays these boards again, and then plans its moves on test boards. For people, and for
-    learners that need another program or are shown the rule, only the attempts are compared with
-    those of an ideal observer.
+    A learner plays these boards again, and then plans its moves on test boards. It also concludes
+    from as many attempts of an ideal observer. For people, and for learners that need another
+    program or are shown the rule, only the attempts are compared with those of an observer.
 
     Parameters
     ----------
@@ -159,7 +159,8 @@ def outcomes_of_run(run: Run, n_boards: int = 5, *, n_tests: int = 5) -> Inducti
     Returns
     -------
     Induction
-        One outcome for each trial.
+        An outcome of each trial (tester ``own``), and one from the observer's attempts
+        (``informative``) where the learner concludes and the rule is in the observer's space.
 
     Examples
     --------
@@ -167,9 +168,9 @@ def outcomes_of_run(run: Run, n_boards: int = 5, *, n_tests: int = 5) -> Inducti
     >>> import gohr
     >>> config = gohr.ExperimentConfig("one", ["clockwise"], ["ideal"], trials=1, episodes=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [one] = outcomes_of_run(gohr.run(config, folder), 1)
-    >>> one.tester, one.n_boards, one.n_tests
-    ('own', 1, 5)
+    ...     own, other = outcomes_of_run(gohr.run(config, folder), 1)
+    >>> own.tester, other.tester, own.n_attempts == other.n_attempts
+    ('own', 'informative', True)
     """
     check_count("n_boards", n_boards)
     check_count("n_tests", n_tests)
@@ -183,13 +184,17 @@ def outcomes_of_run(run: Run, n_boards: int = 5, *, n_tests: int = 5) -> Inducti
         drawn["board_spec"] = config.board
         seen = evidence(rule, log, n_boards, board_spec=config.board)
         tests = trial_boards(rule, "test", n_tests, **drawn)
-        about = OWN, rule, seen.boards, tests
-        drawn["n_boards"] = len(seen.boards)
-        if plays_alone(entry.kind) and not entry.is_shown_the_rule:
-            one = _outcome_of_learner(entry, *about, horizon=config.horizon, **drawn)
-        else:
-            one = outcome_of(entry.name, OWN, rule, seen, NOT_TESTED, tests, **drawn)
-        found.append(one)
+        about = drawn | {"n_boards": len(seen.boards)}
+        if not plays_alone(entry.kind) or entry.is_shown_the_rule:
+            found.append(outcome_of(entry.name, OWN, rule, seen, NOT_TESTED, tests, **about))
+            continue
+        about["horizon"] = config.horizon
+        own = _outcome_of_learner(entry, OWN, rule, seen.boards, tests, **about)
+        found.append(own)
+        if own.n_attempts and not math.isnan(own.ideal_on_own):
+            best = _best_attempts(rule, own.n_attempts, **drawn)
+            about |= {"n_boards": 0, "ideal": (own.ideal_on_own, own.ideal_on_own)}
+            found.append(_outcome_of_learner(entry, "informative", rule, best, tests, **about))
     return Induction(tuple(found), settings={"seed": config.seed})
 
 
@@ -269,12 +274,16 @@ def ideal_shares(
     n, same = len(log.actions), share(log)
     if not n or math.isnan(same):
         return same, same
-    n_boards = math.ceil(n / board_spec.pieces[0])  # a board takes an attempt for each piece
-    drawn: dict[str, Any] = {"trial": trial, "seed": seed, "board_spec": board_spec}
+    return same, share(_best_attempts(rule, n, trial=trial, seed=seed, board_spec=board_spec))
+
+
+def _best_attempts(rule: RuleEntry, n: int, **drawn: Any) -> TrialLog:
+    """Return the first attempts that an ideal observer makes."""
+    n_boards = math.ceil(n / drawn["board_spec"].pieces[0])  # each piece takes an attempt
     # Fewer boards begin the same evidence, so that a power of two serves most players of a trial.
     n_boards = 1 << (n_boards - 1).bit_length()
     best = _informative(rule, n_boards, **drawn)
-    return same, share(evidence(rule, best, n_boards, max_attempts=n, **drawn))
+    return evidence(rule, best, n_boards, max_attempts=n, **drawn)
 
 
 @lru_cache(maxsize=16)

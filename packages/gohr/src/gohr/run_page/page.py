@@ -62,7 +62,7 @@ def report(
     conclude_after : int, optional
         Let the learners conclude after this number of boards of each trial, and show whether their
         tests or their inference cost test boards (:func:`gohr.induction.outcomes_of_run`). This
-        takes about a third of a second for each trial.
+        takes up to half a second for each trial.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def _conclusions(concluded: Induction | None) -> tuple[Answer, ...]:
         return ()
     n_boards = concluded[0].n_boards
     title = f"What did they conclude after {counted(n_boards, 'board')}, and where did they fail?"
-    return (Answer(title, concluded.sentences()),)
+    return (Answer(title, concluded.where(tester="own").sentences()),)
 
 
 def _certainty(findings: Findings) -> tuple[str, ...]:

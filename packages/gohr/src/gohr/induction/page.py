@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def induction_report(found: Induction) -> Report:
         )
     ]
     if losses:
-        sections.append(losses_section(found))
+        sections.append(losses_section(losses, found.cells()))
     ranking = found.ranking()
     if ranking is not None:
         sections.append(Section("ranks", "Ranks", tables=(_rank_table(ranking),)))
@@ -56,9 +57,8 @@ def induction_report(found: Induction) -> Report:
     )
 
 
-def losses_section(found: Induction) -> Section:
+def losses_section(losses: Sequence[Loss], cells: Sequence[Cell]) -> Section:
     """Return the section of a page that shows where players fail."""
-    losses, cells = list(found.losses()), list(found.cells())
     return Section(
         "losses",
         "Where players fail",
@@ -105,7 +105,7 @@ def _attempts(m_star: float) -> str:
     return f"{m_star:.4g}" if math.isfinite(m_star) else "not reached"
 
 
-def _cell_table(cells: list[Cell]) -> Table:
+def _cell_table(cells: Sequence[Cell]) -> Table:
     """Return a row for each player, with a column for each of its four cells."""
     columns = list(dict.fromkeys((one.tests_by, one.concluded_by) for one in cells))
     rows: dict[str, list[str]] = {}
@@ -123,13 +123,19 @@ def _cell_table(cells: list[Cell]) -> Table:
     )
 
 
-def _loss_table(rows: list[Loss]) -> Table:
+def _loss_table(rows: Sequence[Loss]) -> Table:
+    """Return a row for each player and tester, with a column for each cause."""
+    causes = list(dict.fromkeys(one.cause for one in rows))
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for one in rows:
+        share = _interval(one.value, one.low, one.high)
+        found.setdefault((one.player, one.tester), {})[one.cause] = share
     return Table(
         "Test boards not solved, by cause",
-        ("player", "evidence", "cause", "share"),
+        ("player", "evidence", *causes),
         tuple(
-            (one.player, one.tester, one.cause, _interval(one.value, one.low, one.high))
-            for one in rows
+            (player, tester, *(shares.get(cause, "-") for cause in causes))
+            for (player, tester), shares in found.items()
         ),
         name="losses",
         numbers=[one.as_record() for one in rows],
@@ -207,7 +213,7 @@ def _solved_figure(rows: list[Solved]) -> Figure:
     )
 
 
-def _loss_figure(rows: list[Loss]) -> Figure:
+def _loss_figure(rows: Sequence[Loss]) -> Figure:
     dots = [
         Dot(f"{one.player}, {one.tester}: {one.cause}", one.value, one.low, one.high)
         for one in rows

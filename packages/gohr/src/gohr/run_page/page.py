@@ -115,7 +115,8 @@ def report_of(findings: Findings, concluded: Induction | None = None) -> Report:
     if len(findings.learners) > 1:
         sections.append(_learners(findings))
     if concluded:
-        sections.append(losses_section(concluded))
+        own = concluded.where(tester="own")
+        sections.append(losses_section(own.losses(), concluded.cells()))
     if findings.performances:
         figures = tuple(trial_figure(findings, x) for x in findings.performances.values())
         text = "Each thin line is a trial, the dark one their median."

@@ -145,13 +145,15 @@ def causes(found):
 
 
 def test_simulated_players_are_diagnosed():
-    poor_tests = causes(outcomes("positive", n_attempts=9, n_remembered=9))
-    assert poor_tests["poor tests"] > 0.1
-    assert poor_tests["poor inference"] == 0.0
+    at_random = causes(outcomes("random", n_attempts=14, n_remembered=14))
+    without_errors = causes(outcomes("positive", n_attempts=9, n_remembered=9))
+    for poor_tests in (at_random, without_errors):
+        assert poor_tests["poor tests"] > 0.1
+        assert poor_tests["poor inference"] == 0.0
     forgetful = causes(outcomes("informative", n_attempts=25, n_remembered=5))
     assert forgetful["poor tests"] == 0.0
     assert forgetful["poor inference"] > 0.3
-    for found in (poor_tests, forgetful):
+    for found in (at_random, without_errors, forgetful):
         total = found["little evidence"] + found["poor tests"] + found["poor inference"]
         assert total == pytest.approx(found["all"])
 
@@ -313,8 +315,12 @@ def test_the_verb_prints_tables_and_writes_a_page(command):
     options = ["--learner", "ideal", "--suite", "gohr-paper", "--trials", "1", "--boards", "1"]
     said = command("gohr", "induction", *options, "--out", "page.html", "--json")
     assert said.status == 0, said.err
-    causes = {row.get("cause") for row in json.loads(said.out)["results"]}
+    results = json.loads(said.out)["results"]
+    causes = {row.get("cause") for row in results}
     assert causes >= {"little evidence", "poor tests", "poor inference"}
+    cells = [row["value"] for row in results if "tests_by" in row]
+    assert cells[:2] + cells[3:] == [1.0] * 3  # an observer concludes
+    assert cells[2] is None  # not asked: --tester informative
     assert "Where players fail" in Path("page.html").read_text(encoding="utf-8")
     said = command("gohr", "induction", "--forecast", "--suite", "gohr-paper", "--json")
     assert {row["condition"] for row in json.loads(said.out)["results"]} == {"own", "random"}

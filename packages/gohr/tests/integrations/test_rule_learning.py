@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ from inspect_ai import eval as evaluate
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from gnomon.errors import GnomonError
-from gohr import BoardSpec, make_learner, play
-from gohr.experiments import RuleEntry
+from gohr import Board, BoardSpec, Piece, make_learner, play
+from gohr.experiments import RuleEntry, load_suite
 from gohr.induction import evidence, ideal_conclusion, read_outcomes, trial_boards
 from gohr.integrations.inspect_ai import rule_learning
 from gohr.people import Game, PlayedGame, PlaySession, transcript_text
@@ -70,6 +71,22 @@ def plays(sample, messages):
     return f"MOVE {column} {row} 3"
 
 
+def masters(sample, messages):
+    """Follow the hidden rule, as if each move were the first; right for rules without memory."""
+    if "Your move?" not in messages[-1].text:
+        return knows(sample, messages)
+    shown = messages[-1].text.rpartition("now holds:")[2]
+    pieces = [
+        Piece(i, 6 * int(row) - 6 + int(column), shape.upper(), color.upper())
+        for i, (column, row, color, shape) in enumerate(
+            re.findall(r"column (\d), row (\d): (\w+) (\w+)", shown)
+        )
+    ]
+    codes = np.array(Board(tuple(pieces)).codes(BoardSpec()), dtype=np.uint8)
+    action = plan_of(hidden(sample), codes)[0]
+    return f"MOVE {action // 4 % 6 + 1} {action // 24 + 1} {action % 4}"
+
+
 def hidden(sample):
     return RuleEntry(sample.metadata["rule"], sample.target)
 
@@ -78,7 +95,7 @@ def boards_of(sample):
     return trial_boards(hidden(sample), "test", 5, trial=sample.metadata["trial"])
 
 
-def scores(answer, folder, *arguments, **options):
+def scores(answer, folder, *arguments, token_limit=None, **options):
     """Return the means of the scores of a mock model, and its outcomes."""
     task = rule_learning(*arguments, **options)
     left, state = list(task.dataset), {}
@@ -92,8 +109,12 @@ def scores(answer, folder, *arguments, **options):
         return found
 
     model = get_model("mockllm/model", custom_outputs=output)
-    [log] = evaluate(task, model=model, log_dir=str(folder), display="none", max_samples=1)
+    [log] = evaluate(
+        task, model=model, log_dir=str(folder), display="none", max_samples=1,
+        token_limit=token_limit,
+    )  # fmt: skip
     assert log.status == "success", log.error.message
+    assert {one.metrics["stderr"].params["cluster"] for one in log.results.scores} == {"rule"}
     means = {one.name: one.metrics["mean"].value for one in log.results.scores}
     return means, read_outcomes(folder)
 
@@ -120,6 +141,13 @@ def test_a_bad_answer_fails_and_is_not_missing(answer, tmp_path):
     assert all(one.n_tests == 5 for one in found)
 
 
+def test_an_unfinished_sample_fails_and_is_not_missing(tmp_path):
+    options = {"boards": 1, "trials": 1, "token_limit": 1}
+    means, found = scores(knows, tmp_path, "gohr-paper", "random", **options)
+    assert means["solved"] == means["states_rule"] == 0.0
+    assert [one.n_tests for one in found] == [5] * 4
+
+
 def test_play_of_its_own_ends_at_mastery_or_at_the_limit(tmp_path):
     suite = "gohr-paper"
     means, found = scores(plays, tmp_path, suite, "own", trials=1, max_attempts=12)
@@ -127,6 +155,11 @@ def test_play_of_its_own_ends_at_mastery_or_at_the_limit(tmp_path):
     assert {one.tester for one in found} == {"own"}
     assert means["mastery"] <= 12.0
     assert all(one.n_attempts <= 12 for one in found)
+
+    _, found = scores(masters, tmp_path / "masters", suite, "own", trials=1, max_attempts=30)
+    [perfect] = found.where(rule="color-match")
+    assert (perfect.n_attempts, perfect.m_star, perfect.solved) == (10, 0.0, 1.0)
+    assert {one.m_star for one in found} > {0.0}
 
 
 def test_attempts_of_another_player_are_shown_and_checked(tmp_path):
@@ -148,6 +181,25 @@ def test_attempts_of_another_player_are_shown_and_checked(tmp_path):
         rule_learning("gohr-paper", "yoked", source=str(tmp_path))
     with pytest.raises(GnomonError, match="source: expected attempts"):
         rule_learning("gohr-paper", "yoked")
+
+
+@pytest.mark.parametrize(("language", "n_unknown"), [("full", 0), ("short", 16)])
+def test_the_rule_language_is_described_in_full_or_in_short(language, n_unknown, tmp_path):
+    asked = []
+
+    def listens(sample, messages):
+        asked.append(messages[-1].text)
+        return knows(sample, messages)
+
+    scores(listens, tmp_path, "gohr-paper", "positive", boards=1, trials=1, language=language)
+    own = {"red", "blue", "black", "yellow", "circle", "star", "square", "triangle", "revofl1"}
+    known = set(re.findall(r"\w+", asked[0].lower())) | own
+    texts = [
+        str(replace(rule.rule_set, description=())).lower()
+        for suite in ("gohr-basic", "gohr-induction")
+        for rule in load_suite(suite).entries
+    ]
+    assert sum(not set(re.findall(r"[a-z]\w*", text)) <= known for text in texts) == n_unknown
 
 
 def test_boards_are_those_of_measured_learners():

@@ -94,9 +94,10 @@ def induction(
             from gohr.induction.page import write_induction
 
             answer.say(str(write_induction(found, out)))
-        solved, losses = found.solved(), found.losses()
-        answer.show(solved)
-        answer.show(losses)
+        answer.show(found.solved())
+        for results in (found.cells(), found.losses()):
+            if results:
+                answer.show(results)
         ranking = found.ranking()
         if ranking is not None:
             answer.show(ranking)

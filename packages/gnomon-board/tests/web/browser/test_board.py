@@ -153,19 +153,3 @@ def test_standings_are_searched_and_paged_without_a_script(open_page):
     page.get_by_text("1 of 194 learners.").wait_for()
     assert page.locator("tr[id] .who a").all_inner_texts() == ["Learner 0012"]
     assert "by=errors" in page.url
-
-
-def test_the_reader_chooses_light_or_dark(open_page):
-    page = open_page("/seasons/spring-2026", color_scheme="light")
-    paper = "getComputedStyle(document.body).backgroundColor"
-    light = page.evaluate(paper)
-    button = page.locator(".theme")
-    button.click()
-    assert page.evaluate(paper) == light
-    button.click()
-    dark = page.evaluate(paper)
-    assert dark != light
-    page.reload()
-    assert page.evaluate(paper) == dark
-    button.click()
-    assert page.evaluate(paper) == light

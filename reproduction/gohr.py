@@ -26,7 +26,7 @@ from scipy import stats
 
 import gnomon as gn
 import gohr
-from gnomon.tables import text_table
+from gnomon.printing import text_table
 from gohr.experiments import load_experiment
 from reproduction.comparison import Comparison, show
 

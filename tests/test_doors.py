@@ -38,9 +38,9 @@ DOORS = {
 #: Modules whose names are public without a stub.
 PLAIN = {
     "gnomon.errors",
-    "gnomon.files",
+    "gnomon.text_files",
     "gnomon.results",
-    "gnomon.tables",
+    "gnomon.printing",
     "gnomon.cli",
     "gnomon.compat.rliable",
     "gnomon.distillation.atari",

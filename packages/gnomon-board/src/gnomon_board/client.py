@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from gnomon.errors import GnomonError
-from gnomon.files import parse_toml
+from gnomon.text_files import parse_toml
 from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.remote_game import AttemptPlay, Move, Replies, Reply
 from gnomon_board.verification import verified_trials

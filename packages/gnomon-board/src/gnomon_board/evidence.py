@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from gnomon.files import write_atomically
+from gnomon.text_files import write_atomically
 from gnomon_board.database import Database
 from gnomon_board.entries import assignment_of
 from gnomon_board.errors import Damaged, Missing, NoRoom, TooLarge

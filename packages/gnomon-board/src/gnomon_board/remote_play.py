@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gnomon.files import read_toml
+from gnomon.text_files import read_toml
 from gnomon_board.client import Client
 from gnomon_board.drawn_rules import Progress
 from gnomon_board.errors import LeaderboardError, wrong_field

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gnomon.files import read_toml
+from gnomon.text_files import read_toml
 from gnomon_board.accounts import clean_text
 from gnomon_board.drawn_rules import ELEMENTS, Difficulty, Progress, generate_rules, reason_against
 from gnomon_board.errors import LeaderboardError, wrong_field

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
 from gnomon.errors import DegenerateScoresWarning, shortened, visible
-from gnomon.tables import html_table, latex_table, text_table
+from gnomon.printing import html_table, latex_table, text_table
 
 if TYPE_CHECKING:
     import numpy as np

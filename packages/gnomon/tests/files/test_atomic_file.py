@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.files import write_atomically, write_together
+from gnomon.text_files import write_atomically, write_together
 
 
 def test_it_replaces_what_was_there(tmp_path):

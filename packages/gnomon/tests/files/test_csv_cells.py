@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.files import csv_text, safe_cell
+from gnomon.text_files import csv_text, safe_cell
 
 
 @pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-1+2", "\t=1"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.tables import MOST_ROWS, html_table, latex_rows, latex_table, text_table
+from gnomon.printing import MOST_ROWS, html_table, latex_rows, latex_table, text_table
 
 
 def test_columns_are_aligned_at_a_fixed_width():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import GnomonError, ScoreDataError
-from gnomon.files import read_text
+from gnomon.text_files import read_text
 
 
 def test_a_text_is_what_the_file_holds(tmp_path):

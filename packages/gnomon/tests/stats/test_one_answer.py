@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 import gnomon as gn
 from gnomon.cli import app
 from gnomon.errors import GnomonError
+from gnomon.printing import value_in_brackets
 from gnomon.ranking import critical_difference
 from gnomon.reports import scores_report
 from gnomon.scores import ScoreTable, at_common_step, write_scores
-from gnomon.tables import value_in_brackets
 
 IMPROVEMENT = "probability_of_improvement"
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import GnomonError, UnknownNameError, check_count, check_type, shortened
-from gnomon.files import read_text
 from gnomon.results import generator
+from gnomon.text_files import read_text
 from gohr.rules.syntax import COLORS as COLORS
 from gohr.rules.syntax import N_CELLS as N_CELLS
 from gohr.rules.syntax import SHAPES as SHAPES

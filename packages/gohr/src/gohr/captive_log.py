@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import final
 
 from gnomon.errors import GnomonError, ScoreDataError
-from gnomon.files import read_text
+from gnomon.text_files import read_text
 
 _LONG = "nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear"
 _COMPACT_RUN = "nickname,rule_name,trial_id"

@@ -9,7 +9,7 @@ import gohr.rules
 
 FILES = sorted(Path(gohr.rules.__file__).parent.glob("*.py"))
 #: What imports the standard library alone; NumPy only to make a generator of a seed.
-OURS = ("gnomon.errors", "gnomon.files", "gnomon.results", "gohr.errors", "gohr.rules")
+OURS = ("gnomon.errors", "gnomon.text_files", "gnomon.results", "gohr.errors", "gohr.rules")
 
 
 def needed(node: ast.AST) -> Iterator[str]:

@@ -99,7 +99,7 @@ def reveal(
 ) -> None:
     """Publish the hidden rules and the salt of a closed season."""
     with board_answering("season reveal", data, database, as_json) as (answer, opened):
-        from gnomon.files import write_atomically
+        from gnomon.text_files import write_atomically
         from gnomon_board.database import find_named
         from gnomon_board.schema import Season
         from gnomon_board.seasons import reveal_season

@@ -43,7 +43,7 @@ def register(
     Example:
       gnomon-board register spring "My DQN" --learner linear_dqn --out assigned.toml
     """
-    from gnomon.files import write_atomically
+    from gnomon.text_files import write_atomically
     from gnomon_board import Client
 
     with answering("register", as_json=as_json) as answer:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon.files import safe_cell, write_atomically
+from gnomon.text_files import safe_cell, write_atomically
 from gnomon_board.database import find_named
 from gnomon_board.errors import Conflict
 from gnomon_board.schema import PlaySession, Study, StudyAnswer, StudyAssignment

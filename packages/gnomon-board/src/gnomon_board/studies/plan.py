@@ -14,7 +14,7 @@ from urllib.parse import quote
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gnomon.errors import GnomonError, UnknownNameError
-from gnomon.files import parse_toml, read_text
+from gnomon.text_files import parse_toml, read_text
 from gnomon_board.studies.languages import Language
 from gohr import available_rules, read_board_file
 from gohr.errors import ConfigError

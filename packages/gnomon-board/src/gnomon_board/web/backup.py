@@ -22,7 +22,7 @@ from typing import Any
 from sqlalchemy import func, select, text
 
 from gnomon import __version__
-from gnomon.files import write_atomically
+from gnomon.text_files import write_atomically
 from gnomon_board.database import Database, current_revision, require_head, upgrade
 from gnomon_board.errors import Damaged, LeaderboardError
 from gnomon_board.evidence import evidence_path, is_sound, sound_log

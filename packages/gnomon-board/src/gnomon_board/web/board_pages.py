@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from gnomon.files import csv_text
+from gnomon.text_files import csv_text
 from gnomon_board.database import find_named
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.schema import Entry, EntryAttempt, Season, SeasonRule, Submission, VerifiedTrial

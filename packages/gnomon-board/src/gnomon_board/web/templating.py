@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from gnomon import __version__, tables
+from gnomon import __version__, printing
 from gnomon.errors import counted
 from gnomon_board.standings import LEVEL
 from gnomon_board.studies.languages import COLOR_CODES, texts
@@ -30,7 +30,7 @@ STATIC = Path(__file__).with_name("static")
 
 def number(value: float | None) -> str:
     """Return a number for people; None is not estimable."""
-    return tables.number(math.nan if value is None else value).replace("-", "−")
+    return printing.number(math.nan if value is None else value).replace("-", "−")
 
 
 def moment(value: datetime.datetime | str | None) -> Markup:

@@ -7,11 +7,11 @@ from .command import Command as Command
 from .command import app as app
 from .command import main as main
 from .command import message as message
+from .layouts import show_scores as show_scores
 from .options import Level as Level
 from .options import Seed as Seed
 from .options import ShowOptions as ShowOptions
 from .options import with_groups as with_groups
-from .reading import show_scores as show_scores
 from .sources import Sources as Sources
 
 __all__ = [

@@ -19,8 +19,8 @@ from gnomon._version import __version__
 from gnomon.cli.command import message
 from gnomon.cli.sources import is_read
 from gnomon.errors import GnomonWarning, ScoreDataError, on_command_line, visible
+from gnomon.printing import text_table
 from gnomon.results import Results, finite_or_none
-from gnomon.tables import text_table
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Record = Mapping[str, Any]

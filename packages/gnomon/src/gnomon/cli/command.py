@@ -188,7 +188,7 @@ COMMAND = Command(
     "Statistics of benchmark results: estimates, comparisons, ranks, smaller suites, reports.",
     "gnomon.cli",
     {
-        "read": "reading.read",
+        "read": "layouts.read",
         "estimate": "statistics.estimate",
         "compare": "statistics.compare",
         "rank": "ranking.rank",

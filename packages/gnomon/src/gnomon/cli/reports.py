@@ -45,7 +45,7 @@ def report(
     """
     from gnomon.reports import report as write
     from gnomon.reports import try_place
-    from gnomon.reports.reports import name_of
+    from gnomon.reports.scores_page import name_of
 
     alone = [out] if out is not None and out.suffix.lower() in (".html", ".md") else []
     reads = (*sources, scores.normalize)

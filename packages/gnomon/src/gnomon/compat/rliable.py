@@ -28,7 +28,7 @@ from gnomon.stats.profiles import (
     resampled_profiles,
     run_score_profile,
 )
-from gnomon.stats.samples import Strata
+from gnomon.stats.strata import Strata
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

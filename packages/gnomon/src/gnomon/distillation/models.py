@@ -31,10 +31,10 @@ from gnomon.distillation.factor import DEGREES_OF_FREEDOM, Moments
 from gnomon.distillation.preparation import PreparedScores
 from gnomon.distillation.transforms import transform_of
 from gnomon.errors import ScoreDataError, UnknownNameError, note
-from gnomon.files import write_atomically
 from gnomon.results import FieldRecord
 from gnomon.scores.table import FloatArray
 from gnomon.stats.distributions import student_quantile
+from gnomon.text_files import write_atomically
 
 _FORMAT = "gnomon subset model 5"
 #: Errors that a JSON text without a model raises; RecursionError if it is nested too deeply.

@@ -35,7 +35,7 @@ from gnomon.plot.style import (
     series_style,
     short_number,
 )
-from gnomon.tables import number, p_value, percent
+from gnomon.printing import number, p_value, percent
 
 if TYPE_CHECKING:
     from gnomon.results import Results

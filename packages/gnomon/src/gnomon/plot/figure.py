@@ -16,7 +16,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from gnomon.errors import ScoreDataError, check_word
-from gnomon.files import write_atomically
 from gnomon.plot.style import (
     HALF_WIDTH,
     INK,
@@ -27,6 +26,7 @@ from gnomon.plot.style import (
     new_drawing,
     svg_text,
 )
+from gnomon.text_files import write_atomically
 
 #: File formats of a drawing.
 FORMATS = ("svg", "png", "pdf")

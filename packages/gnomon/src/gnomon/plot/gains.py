@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from gnomon.errors import shortened
 from gnomon.plot.figure import Figure, Panel, frame
 from gnomon.plot.style import FULL_WIDTH, INK, MUTED, SERIES, SIZE, dress, mark_numbers
-from gnomon.tables import percent
+from gnomon.printing import percent
 
 #: Names of the first kept candidates; more would overlap.
 MOST_NAMES = 12

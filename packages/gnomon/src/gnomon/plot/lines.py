@@ -28,7 +28,7 @@ from gnomon.plot.style import (
     series_style,
     short_number,
 )
-from gnomon.tables import percent
+from gnomon.printing import percent
 
 if TYPE_CHECKING:
     from gnomon.results import Results

@@ -27,7 +27,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from matplotlib.typing import LineStyleType
 
-from gnomon.tables import number
+from gnomon.printing import number
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -206,7 +206,7 @@ def _unit(value: float) -> tuple[float, str]:
 
 
 def short_number(value: float) -> str:
-    """Return :func:`gnomon.tables.number` for a drawing, millions with a unit.
+    """Return :func:`gnomon.printing.number` for a drawing, millions with a unit.
 
     Examples
     --------

@@ -14,8 +14,8 @@ from gnomon.distillation.transforms import Transform
 from gnomon.errors import ScoreDataError
 from gnomon.plot.figure import Figure, Panel, frame
 from gnomon.plot.style import HALF_WIDTH, INK, MUTED, SERIES, SIZE, dress, short_number
+from gnomon.printing import percent
 from gnomon.scores.table import FloatArray
-from gnomon.tables import percent
 
 #: Level of the intervals, and height of the panel in inches.
 _LEVEL, _SIDE = 0.9, HALF_WIDTH * 0.95

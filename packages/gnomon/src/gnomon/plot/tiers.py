@@ -20,8 +20,8 @@ from gnomon.plot.dots import MOST_ROWS, ROW, Dot, draw_dots
 from gnomon.plot.figure import Figure, Panel, drawn, frame
 from gnomon.plot.labels import all_in_lines
 from gnomon.plot.style import FULL_WIDTH, INK, MUTED, SIZE, drawing_of
+from gnomon.printing import percent
 from gnomon.ranking.ranks import rank_range
-from gnomon.tables import percent
 
 #: Distances of ranks and of brackets from the panel, and between brackets, in inches.
 RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from gnomon.errors import GnomonError, check_resamples, counted, listed
+from gnomon.printing import p_value
 from gnomon.ranking.item_audit import ITEM_TITLES, Statement, item_statements
 from gnomon.ranking.ranks import Ranking, rank, rank_range
 from gnomon.ranking.simulation import simulated_studies
@@ -25,7 +26,6 @@ from gnomon.stats.estimates import Estimate, estimate
 from gnomon.stats.items import refuse_options, votes_of
 from gnomon.stats.planning import plan
 from gnomon.stats.summary_statistics import SUMMARY_METRICS
-from gnomon.tables import p_value
 
 #: Headings of the sections.
 TITLES = {

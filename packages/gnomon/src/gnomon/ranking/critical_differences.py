@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, counted
+from gnomon.printing import p_value, percent
 from gnomon.ranking.ranks import rank, tier_text, tiers
 from gnomon.ranking.ratings import Field, task_ranks
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray
-from gnomon.tables import p_value, percent
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from gnomon.errors import counted, listed
 from gnomon.results import FieldRecord
 from gnomon.scores.checks import statuses
 from gnomon.scores.columns import Rows
-from gnomon.scores.items import ItemScores
+from gnomon.scores.item_scores import ItemScores
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.votes import Votes
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_level, check_word, counted, listed, note
+from gnomon.printing import latex_table, percent
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.checks import own_scales
@@ -28,7 +29,6 @@ from gnomon.stats.comparison import compare
 from gnomon.stats.estimates import estimate
 from gnomon.stats.intervals import Resampling
 from gnomon.stats.items import counted_as, votes_of
-from gnomon.tables import latex_table, percent
 
 BoolArray = npt.NDArray[np.bool_]
 

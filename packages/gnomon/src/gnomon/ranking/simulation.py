@@ -24,7 +24,7 @@ from gnomon.stats.comparison import Comparison, compare
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.estimates import Estimate, estimate
 from gnomon.stats.intervals import Method, shared_effects
-from gnomon.stats.samples import Strata
+from gnomon.stats.strata import Strata
 
 #: Intervals by the default rule, and those of Agarwal et al. (2021).
 METHODS: tuple[Method, ...] = ("auto", "percentile")

@@ -11,6 +11,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined
 from gnomon.plot.figure import Figure
+from gnomon.printing import p_value, percent
 from gnomon.ranking import audit, rank
 from gnomon.ranking.item_audit import ITEM_TITLES
 from gnomon.ranking.ranks import rank_range, tier_text
@@ -31,7 +32,6 @@ from gnomon.stats import Comparisons, compare, estimate
 from gnomon.stats.comparison import chosen_pair
 from gnomon.stats.items import Items
 from gnomon.stats.votes import METRIC as VOTES
-from gnomon.tables import p_value, percent
 
 #: Groups of items that are shown.
 MOST_GROUPS = 20

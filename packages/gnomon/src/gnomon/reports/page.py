@@ -17,9 +17,9 @@ from markupsafe import Markup
 
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, check_word, counted, either, joined
-from gnomon.files import try_folder, write_atomically, write_together
 from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
-from gnomon.tables import p_value, percent, value_in_brackets
+from gnomon.printing import p_value, percent, value_in_brackets
+from gnomon.text_files import try_folder, write_atomically, write_together
 
 if TYPE_CHECKING:
     from gnomon.ranking import Ranking

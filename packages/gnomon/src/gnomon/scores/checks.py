@@ -414,7 +414,7 @@ def contents(table: ScoreTable) -> str:
 
 def html_contents(table: ScoreTable) -> str:
     """Return the same as HTML, with the first rows, as a notebook shows a table."""
-    from gnomon.tables import html_table  # reading a file needs none
+    from gnomon.printing import html_table  # reading a file needs none
 
     title, *notes = contents(table).splitlines()
     rows = list(islice(table.rows.records(), 10))

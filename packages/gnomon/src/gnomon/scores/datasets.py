@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.files import write_atomically
 from gnomon.scores.columns import Column, Rows, Texts
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, tidy_rows
+from gnomon.text_files import write_atomically
 
 #: Where the files of Atari-5 are, at a fixed commit, and their hashes.
 _URL = (

@@ -13,7 +13,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word, either, listed, note
 from gnomon.scores.checks import suspicions
 from gnomon.scores.columns import Rows, Texts
-from gnomon.scores.items import check_inputs
+from gnomon.scores.item_scores import check_inputs
 from gnomon.scores.readers.registry import ColumnsAre, ReadRequest, Source, read_with, recognised
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.scores.tidy import KEY, Origin, numbered, tidy_rows

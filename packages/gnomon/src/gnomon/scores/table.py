@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
 from gnomon.scores.columns import Flags, IntArray, Rows, Texts, rows_of_arrays
 from gnomon.scores.columns import FloatArray as FloatArray
-from gnomon.scores.items import ItemScores, check_clusters
+from gnomon.scores.item_scores import ItemScores, check_clusters
 from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, numbered, tidy_rows
 
 if TYPE_CHECKING:

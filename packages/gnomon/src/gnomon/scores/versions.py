@@ -9,11 +9,11 @@ from typing import Literal, get_args
 import numpy as np
 
 from gnomon.errors import ScoreDataError, check_word, counted, listed, note, option
+from gnomon.printing import percent
 from gnomon.scores.columns import IntArray, Rows, Texts, looked_up
-from gnomon.scores.items import check_inputs
+from gnomon.scores.item_scores import check_inputs
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable
-from gnomon.tables import percent
 
 Missing = Literal["refuse", "wrong", "drop"]
 #: Two sets of scores of items whose largest differ by this factor are on different scales.

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import GnomonError, ScoreDataError
-from gnomon.files import write_atomically
 from gnomon.scores.columns import Column, Texts
 from gnomon.scores.table import ScoreTable
+from gnomon.text_files import write_atomically
 
 
 def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:

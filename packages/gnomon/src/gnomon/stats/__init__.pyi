@@ -28,7 +28,7 @@ from .proportions import tango as tango
 from .proportions import wilson as wilson
 from .rank_tests import holm as holm
 from .rank_tests import mann_whitney as mann_whitney
-from .samples import Strata as Strata
+from .strata import Strata as Strata
 from .summary_statistics import stand_in_runs as stand_in_runs
 
 __all__ = [

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray
 from gnomon.stats.metrics import Metric, median
-from gnomon.stats.samples import Strata
+from gnomon.stats.strata import Strata
 
 #: Resamples, and numbers, that are worked on together, so that they stay in the processor's cache.
 BLOCK, BLOCK_SIZE = 2048, 1 << 19

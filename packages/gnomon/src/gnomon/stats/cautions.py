@@ -12,7 +12,7 @@ from gnomon.scores.checks import tasks_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.intervals import SharedEffect
 from gnomon.stats.metrics import Metric
-from gnomon.stats.samples import Strata
+from gnomon.stats.strata import Strata
 
 #: With fewer tasks their spread is hardly known.
 LEAST_TASKS = 6

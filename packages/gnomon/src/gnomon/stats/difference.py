@@ -45,7 +45,7 @@ from gnomon.stats.intervals import (
 )
 from gnomon.stats.medians import MedianProfile, paired_correlation
 from gnomon.stats.metrics import Metric, median, metric_named
-from gnomon.stats.samples import Strata
+from gnomon.stats.strata import Strata
 
 #: The metric that is no difference: see :mod:`gnomon.stats.improvement`.
 IMPROVEMENT = "probability_of_improvement"

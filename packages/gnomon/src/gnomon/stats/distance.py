@@ -13,7 +13,7 @@ from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.cautions import shared_tasks
 from gnomon.stats.intervals import satterthwaite
-from gnomon.stats.samples import Strata
+from gnomon.stats.strata import Strata
 
 DistanceKind = Literal["ratio", "likelihood"]
 #: Added to every deviation, as Recht does, so that no variance is zero.

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 
 from gnomon.errors import ScoreDataError, check_word, listed, note, option
+from gnomon.printing import p_value
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.readers.summaries import SummaryTable
@@ -43,9 +44,8 @@ from gnomon.stats.intervals import (
 from gnomon.stats.items import counted_as, refuse_options, votes_of
 from gnomon.stats.medians import MedianProfile, median_interval
 from gnomon.stats.metrics import Metric, Metrics, median, metric_list, metric_named, metrics_for
-from gnomon.stats.samples import Strata
+from gnomon.stats.strata import Strata
 from gnomon.stats.summary_statistics import scores_or_stand_ins
-from gnomon.tables import p_value
 
 #: Intervals that a shared effect widens by this factor or more are named.
 MUCH_WIDER = 1.1

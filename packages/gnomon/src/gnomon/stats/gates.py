@@ -24,8 +24,9 @@ from gnomon.errors import (
     note,
     option,
 )
+from gnomon.printing import percent
 from gnomon.results import FieldRecord, Results, made_by, noted, recorded
-from gnomon.scores.items import clusters_of_items
+from gnomon.scores.item_scores import clusters_of_items
 from gnomon.scores.reading import Scores
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.scores.versions import BASE, NEW, PAIR, Missing, put_together, version_of, within_unit
@@ -36,8 +37,7 @@ from gnomon.stats.item_results import POWER
 from gnomon.stats.items import ItemDifferences, Items, counted_as, item_metrics
 from gnomon.stats.metrics import metric_named
 from gnomon.stats.rank_tests import holm
-from gnomon.stats.samples import Strata
-from gnomon.tables import percent
+from gnomon.stats.strata import Strata
 
 #: Names of the claims, each with what holds and what does not.
 NON_INFERIOR, REGRESSION, SUPERIOR = "non-inferior", "regression", "superior"

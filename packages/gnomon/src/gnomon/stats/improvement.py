@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray
-from gnomon.stats.samples import Strata, as_strata
+from gnomon.stats.strata import Strata, as_strata
 
 #: Largest number of runs for which comparing all pairs is faster than sorting.
 FEW_RUNS = 64

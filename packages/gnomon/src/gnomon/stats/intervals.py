@@ -35,7 +35,7 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key, quantiles, replicates
 from gnomon.stats.distributions import chi_squared_tail, normal_quantile, student_quantile
 from gnomon.stats.metrics import Metric
-from gnomon.stats.samples import Strata
+from gnomon.stats.strata import Strata
 
 Method = Literal["auto", "percentile"]
 #: What is the sample: runs on fixed tasks, or tasks as well.

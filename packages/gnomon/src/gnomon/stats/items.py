@@ -22,7 +22,7 @@ from gnomon.errors import ScoreDataError, UnknownNameError, counted, either, lis
 from gnomon.results import made_by
 from gnomon.scores.checks import without_score
 from gnomon.scores.columns import IntArray
-from gnomon.scores.items import clusters_of_items
+from gnomon.scores.item_scores import clusters_of_items
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.clusters import Clusters, VarianceComponents, variance_components
 from gnomon.stats.distributions import student_quantile

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word, note
+from gnomon.printing import percent
 from gnomon.results import Results, Row, SeriesRecord, generator, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.reading import Scores, table_of
@@ -30,8 +31,7 @@ from gnomon.stats.intervals import (
 )
 from gnomon.stats.medians import median_interval
 from gnomon.stats.metrics import Metric, Metrics, median, metrics_for
-from gnomon.stats.samples import Strata
-from gnomon.tables import percent
+from gnomon.stats.strata import Strata
 
 CurveSummary = Literal["area", "best", "final", "time_to_threshold"]
 

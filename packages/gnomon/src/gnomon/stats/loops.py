@@ -48,11 +48,11 @@ from gnomon.errors import (
     check_type,
     counted,
 )
-from gnomon.files import read_text, write_atomically
+from gnomon.printing import percent, value_in_brackets
 from gnomon.results import FieldRecord, Results, Row, made_by
 from gnomon.scores.readers.runs import read_runs
 from gnomon.stats.distributions import student_quantile
-from gnomon.tables import percent, value_in_brackets
+from gnomon.text_files import read_text, write_atomically
 
 #: Decisions by the stage of a candidate; "new" waits for runs of the baseline.
 DECISIONS = {"new": "again", "test": "again", "keep": "keep", "discard": "discard"}

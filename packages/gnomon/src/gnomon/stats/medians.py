@@ -32,7 +32,7 @@ from gnomon.stats.bootstrap import replicates
 from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.intervals import Interval
 from gnomon.stats.metrics import metric_named
-from gnomon.stats.samples import Strata
+from gnomon.stats.strata import Strata
 
 #: Tasks nearest in score whose variances moderate a task's own, the weight of that prior in
 #: degrees of freedom, and the factor on it: chosen on nine populations, and varying them by half

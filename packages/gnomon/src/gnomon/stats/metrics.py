@@ -21,7 +21,7 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.scores.table import FloatArray
 from gnomon.scores.tidy import LARGEST
-from gnomon.stats.samples import Number, Strata, as_strata, number
+from gnomon.stats.strata import Number, Strata, as_strata, number
 
 #: The metrics that are estimated if none is named.
 METRICS = ("mean", "median", "iqm", "optimality_gap")

@@ -34,7 +34,7 @@ from gnomon.stats.improvement import placements, share_variance, variance_parts
 from gnomon.stats.intervals import Noise, Rule, Student
 from gnomon.stats.items import Items, counted_as, item_metrics, refuse_options, votes_of
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
-from gnomon.stats.samples import Strata
+from gnomon.stats.strata import Strata
 
 #: Runs to try.
 DEFAULT_RUNS = (3, 5, 10, 20, 40)

@@ -27,7 +27,7 @@ from gnomon.stats.cautions import shared_tasks, warn_of_missing_runs
 from gnomon.stats.distance import DistanceKind, distances
 from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.medians import locally_moderated_variances
-from gnomon.stats.samples import Strata, as_strata
+from gnomon.stats.strata import Strata, as_strata
 
 ScoreKind = Literal["run_score", "average_score"]
 ProfileKind = ScoreKind | DistanceKind

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, check_word, counted, listed, note
 from gnomon.results import recorded
 from gnomon.scores.columns import IntArray
-from gnomon.scores.items import clusters_of_items
+from gnomon.scores.item_scores import clusters_of_items
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparison import Comparison, corrected
 from gnomon.stats.estimates import Estimate

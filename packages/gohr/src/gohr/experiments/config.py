@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from gnomon.errors import UnknownNameError, check_type, shortened
-from gnomon.files import read_toml
+from gnomon.text_files import read_toml
 from gohr.board import DEFAULT_SPEC, N_CELLS, BoardSpec
 from gohr.errors import ConfigError
 from gohr.experiments.entries import LearnerEntry, Name, RuleEntry, content_hash, learner_fields_of

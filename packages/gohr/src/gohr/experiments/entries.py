@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import AfterValidator, ConfigDict, Field
 
 from gnomon.errors import UnknownNameError, shortened, visible
-from gnomon.files import read_text
+from gnomon.text_files import read_text
 from gohr.board import BoardSpec
 from gohr.errors import ConfigError, RuleError, RuleSyntaxError
 from gohr.rules.catalogue import available_rules, load_rule_text

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import UnknownNameError, check_level, counted, joined
+from gnomon.printing import p_value
 from gnomon.results import FieldRecord, Results, generator, made_by
 from gnomon.stats import holm, mann_whitney
-from gnomon.tables import p_value
 from gohr.errors import ConfigError
 from gohr.experiments.metrics import METRICS
 from gohr.experiments.scores import RunEpisodes, run_episodes, warn_of_stuck_rules

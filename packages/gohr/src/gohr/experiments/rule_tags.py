@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import UnknownNameError, check_level, joined
+from gnomon.printing import p_value
 from gnomon.results import FieldRecord, Results
 from gnomon.stats import holm
-from gnomon.tables import p_value
 from gohr.experiments.rule_elements import bracketed, trials_by_rule
 from gohr.experiments.scores import run_episodes, warn_of_stuck_rules
 from gohr.rules.catalogue import info_of, rule_info

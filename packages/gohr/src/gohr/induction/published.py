@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import ScoreDataError, check_word
-from gnomon.files import read_text
+from gnomon.text_files import read_text
 from gohr.experiments.entries import RuleEntry
 from gohr.experiments.suites import load_suite
 from gohr.induction.conclusions import NOT_TESTED

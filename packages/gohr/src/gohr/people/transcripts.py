@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
-from gnomon.files import read_text
+from gnomon.text_files import read_text
 from gohr.board import BUCKET_PLACES, DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, Piece
 from gohr.captive_log import PlayedRun, Row
 from gohr.outcomes import ACCEPTED, CLEARED, DENIED, EMPTY_CELL, IMMOVABLE, IN_PROGRESS

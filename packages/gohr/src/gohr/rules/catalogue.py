@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from gnomon.errors import UnknownNameError
-from gnomon.files import read_text
+from gnomon.text_files import read_text
 from gohr.errors import RuleSyntaxError
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gnomon.errors import GnomonError, UnknownNameError, check_type
-from gnomon.files import read_text
 from gnomon.results import generator
+from gnomon.text_files import read_text
 from gohr.errors import RuleSyntaxError
 from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.rules.parser import parse

@@ -37,8 +37,8 @@ from gnomon.plot.style import (
     new_drawing,
     series_style,
 )
+from gnomon.printing import number, percent
 from gnomon.stats import median_curve
-from gnomon.tables import number, percent
 from gohr.board import N_CELLS, draw_boards
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.rule_elements import Element, Elements, bracketed

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from gnomon import ScoreTable, compare, estimate
 from gnomon.errors import counted, joined
+from gnomon.printing import number, p_value
 from gnomon.results import recorded
 from gnomon.stats import Comparison, Estimate, holm
-from gnomon.tables import number, p_value
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.rule_elements import Elements, Trials, elements_of, rank_test, trials_by_rule
 from gohr.experiments.rule_tags import TagEffects, tag_effects_of, tags_of_rules

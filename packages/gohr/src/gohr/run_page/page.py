@@ -13,8 +13,8 @@ import numpy as np
 from gnomon import __version__
 from gnomon.errors import check_count, check_level, check_type, counted, joined
 from gnomon.plot.style import default_settings
+from gnomon.printing import p_value, percent
 from gnomon.reports import Answer, Report, Section, Table, try_place
-from gnomon.tables import p_value, percent
 from gohr.experiments import Run
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.metrics import STREAK

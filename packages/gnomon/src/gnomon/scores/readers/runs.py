@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import ScoreDataError, joined, listed, note, option, shortened
-from gnomon.files import read_text
+from gnomon.text_files import read_text
 
 #: Columns with the name of the candidate and with its score.
 NAMES, SCORES = ("candidate", "commit", "name"), ("score", "value", "metric", "val_bpb")

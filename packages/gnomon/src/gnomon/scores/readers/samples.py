@@ -18,7 +18,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, several, shortened
 from gnomon.scores.columns import Flags, FloatArray, Rows, Texts, group_means, rows_of_records
-from gnomon.scores.items import check_inputs
+from gnomon.scores.item_scores import check_inputs
 from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import SPECIAL, TRUTHS, Origin, tidy_rows

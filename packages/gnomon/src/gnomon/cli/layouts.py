@@ -12,7 +12,7 @@ import typer
 from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.cli.options import ScoreOptions, pairs_of, with_groups
 from gnomon.cli.sources import Sources
-from gnomon.tables import MOST_ROWS
+from gnomon.printing import MOST_ROWS
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable

@@ -321,3 +321,37 @@ def test_who_loses_all_has_the_win_probability_zero(n_runs):
     ranking = rank(ScoreTable.from_arrays(scores))
     assert [ranking[0].value, ranking[-1].value] == [1.0, 0.0]
     assert all(0.0 <= one.low <= one.high <= 1.0 for one in ranking)
+
+
+@pytest.mark.parametrize(("n_runs", "n_tasks", "units"), [(1, 60, "tasks"), (10, 8, "tasks"),
+                                                          (1, 400, "items")])  # fmt: skip
+def test_twice_the_smallest_resolvable_difference_is_separated_and_half_rarely(
+    n_runs, n_tasks, units
+):
+    rng = np.random.default_rng(5)
+
+    def ranked(shift):
+        scores = {name: rng.normal(0.0, 1.0, (n_runs, n_tasks)) for name in "abcde"}
+        scores["f"] = rng.normal(shift, 1.0, (n_runs, n_tasks))
+        return quiet(rank, ScoreTable.from_arrays(scores, units=units))
+
+    least = np.median([ranked(0.0).resolvable for _ in range(20)])
+    for times, low, high in ((2.0, 0.95, 1.0), (0.5, 0.0, 0.15)):
+        away = times * least
+        shift = away if units == "items" else np.sqrt(2.0) * stats.norm.ppf(0.5 + away)
+        found = [ranked(shift) for _ in range(60)]
+        apart = [x.separated[x.names.index("f"), x.names.index("a")] for x in found]
+        assert low <= np.mean(apart) <= high
+
+
+def test_the_smallest_resolvable_difference_is_one_number():
+    wins = np.arange(8) < 7
+    small = quiet(rank, ScoreTable.from_arrays({"a": [wins[:4]], "b": [~wins[:4]]}))
+    assert small.resolvable is None
+    assert "resolvable" not in small[0].as_record()
+    assert "No difference of a typical pair can be significant" in str(small)
+    table = ScoreTable.from_arrays({"a": [wins], "b": [~wins]})
+    found = quiet(rank, table)
+    # A sign test of eight tasks is significant at 5 % with eight wins or with none.
+    assert found.resolvable == found.as_records()[1]["resolvable"] == pytest.approx(0.5)
+    assert "a typical pair: a win probability of 1.00" in str(found)

@@ -8,6 +8,7 @@ and K minus the number that are significantly worse. The pairs are those of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,14 +21,15 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, check_level, check_word, counted, listed, note
 from gnomon.printing import latex_table, percent
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
-from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
+from gnomon.results import FieldRecord, Results, Row, if_known, made_by, noted, recorded
 from gnomon.scores.checks import own_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
-from gnomon.stats.comparison import compare
+from gnomon.stats.comparison import Comparisons, compare
 from gnomon.stats.estimates import estimate
 from gnomon.stats.intervals import Resampling
+from gnomon.stats.item_results import POWER
 from gnomon.stats.items import counted_as, votes_of
 
 BoolArray = npt.NDArray[np.bool_]
@@ -37,7 +39,10 @@ WINS, ITEM_MEAN, BRADLEY_TERRY = "win-probability", "mean", "bradley-terry"
 
 @dataclass(frozen=True)
 class Ranked(FieldRecord):
-    """Value and rank of one algorithm (or task) with their intervals, and its tiers."""
+    """Value and rank of one algorithm (or task) with their intervals, and its tiers.
+
+    `resolvable` is that of the :class:`Ranking`.
+    """
 
     name: str
     value: float
@@ -46,6 +51,7 @@ class Ranked(FieldRecord):
     rank_low: int
     rank_high: int
     tiers: tuple[int, ...]
+    resolvable: float | None = if_known()
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -64,6 +70,10 @@ class Ranking(Results[Ranked]):
         P-values of the pairs, corrected for all of them.
     n_sampled : ndarray of float, shape (n,)
         Size of the sample of each: runs per task (harmonic mean), tasks, or items.
+    resolvable : float or None
+        The smallest difference that the table can resolve: the median over pairs of the smallest
+        difference that would be significant, corrected for all pairs. Of wins it is the distance of
+        P(X > Y) from one half. None if no difference of a typical pair would be significant.
 
     Examples
     --------
@@ -78,6 +88,7 @@ class Ranking(Results[Ranked]):
     probability: FloatArray
     p_adjusted: FloatArray
     n_sampled: FloatArray
+    resolvable: float | None
 
     drawn_by: ClassVar[str | None] = "gnomon.plot.tiers:ranking_figure"
 
@@ -134,9 +145,21 @@ class Ranking(Results[Ranked]):
                 f"; tests have the max-t correction over {pairs} by random signs of the {grounds}"
             )
             notes.append(f"The {grounds} are the sample{corrected if len(self) > 2 else ''}.")
+        notes.append(self._resolution)
         if method != WINS and kind == by:
             notes.append("Rank intervals are those of pairwise wins, whatever the order.")
         return tuple(notes)
+
+    @property
+    def _resolution(self) -> str:
+        """The smallest difference that can be resolved, in a sentence."""
+        if self.resolvable is None:
+            return "No difference of a typical pair can be significant in a table of this size."
+        least = f"a win probability of {0.5 + self.resolvable:.2f}"
+        if "units" in self.settings:
+            unit = "" if self.settings["method"] == ITEM_MEAN else " points"
+            least = f"{self.resolvable:.3g}{unit}"
+        return f"Smallest difference that is significant for a typical pair: {least}."
 
     def rows(self) -> list[Row]:
         """Return values, ranks and tiers in words."""
@@ -223,7 +246,8 @@ def rank(
         A sequence of records, best first: ``name``; ``value, low, high``, the mean probability of
         winning against the others with its interval (the mean of items; by another method its
         rating, without an interval); ``rank_low, rank_high``, the best and the worst possible rank;
-        and ``tiers``, the numbers, from 1, of the tiers to which it belongs.
+        ``tiers``, the numbers, from 1, of the tiers to which it belongs; and ``resolvable``, the
+        smallest difference that the table can resolve.
 
     Raises
     ------
@@ -295,11 +319,20 @@ def rank(
         (found.value, found.p_adjusted),
         n_sampled,
         tuple(warned),
+        resolvable=_typical(found.resolvable),
         method=method,
         by=by,
         level=level,
         resampling=found.resampling,
     )
+
+
+def _typical(resolvable: FloatArray) -> float | None:
+    """Return the median over pairs, (n, n), None if it is infinite or no pair is known."""
+    of_pairs = resolvable[np.triu_indices(len(resolvable), 1)]
+    known = np.sort(of_pairs[~np.isnan(of_pairs)])
+    median = known[len(known) // 2] if known.size else math.inf
+    return float(median) if math.isfinite(median) else None
 
 
 def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
@@ -337,6 +370,7 @@ def _assembled(
     n_sampled: FloatArray,
     warned: tuple[str, ...],
     *,
+    resolvable: float | None,
     neutral: float = 0.5,
     sign: float = 1.0,
     **settings: Any,
@@ -357,7 +391,7 @@ def _assembled(
     columns = zip(ordered, values[:, order].T.tolist(), low.tolist(), high.tolist(), strict=True)
     return Ranking(
         tuple(
-            Ranked(name, value, start, end, i, j, tuple(of[name]))
+            Ranked(name, value, start, end, i, j, tuple(of[name]), resolvable)
             for name, (value, start, end), i, j in columns
         ),
         made_by(None, **settings),
@@ -366,6 +400,7 @@ def _assembled(
         probability=probability,
         p_adjusted=p_adjusted,
         n_sampled=n_sampled[order],
+        resolvable=resolvable,
     )
 
 
@@ -395,6 +430,7 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
     for (i, j), one in zip(combinations(range(len(names)), 2), found, strict=True):
         difference[i, j], difference[j, i] = one.value, -one.value
         p[i, j] = p[j, i] = one.p_adjusted
+    sizes = np.array([one.n_clusters or one.n_tasks for one in means], dtype=np.float64)
     return _assembled(
         names,
         values,
@@ -402,6 +438,7 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         (difference, p),
         np.array([float(one.n_tasks) for one in means]),
         tuple(notes),
+        resolvable=_typical(_resolved_by_items(found, sizes, level)),
         neutral=0.0,
         sign=sign,
         method=means[0].metric,
@@ -411,6 +448,24 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         level=level,
         resampling="runs_and_tasks",
     )
+
+
+def _resolved_by_items(found: Comparisons, sizes: FloatArray, level: float) -> FloatArray:
+    """Return the smallest difference of each pair that would be significant among all of them.
+
+    Of a pair alone, `detectable` is the sum of two quantiles, of the level and of the power, times
+    the standard error.
+    """
+    from scipy import special
+
+    i, j = np.triu_indices(len(sizes), 1)
+    detectable = np.array([np.nan if x.detectable is None else x.detectable for x in found])
+    df = np.maximum(np.minimum(sizes[i], sizes[j]) - 1.0, 1.0)
+    tail = (1.0 - level) / 2.0
+    steps = special.stdtrit(df, tail) - special.stdtrit(df, POWER)
+    resolvable = np.full((len(sizes), len(sizes)), np.nan)
+    resolvable[i, j] = detectable * special.stdtrit(df, tail / len(found)) / steps
+    return resolvable
 
 
 def tiers(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:

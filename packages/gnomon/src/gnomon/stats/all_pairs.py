@@ -46,14 +46,15 @@ class PairwiseImprovement:
 
     Arrays of pairs have the shape (n, n), arrays of single algorithms (n,). Row i and column j is
     the probability that a run of i is better than a run of j, averaged over the `n_shared` tasks
-    that both have; NaN where there are none. `p_adjusted` is corrected for all pairs. `mean` is the
-    mean of `value` over the others, with its interval.
+    that both have; NaN where there are none. `p_adjusted` is corrected for all pairs. `resolvable`
+    is the smallest distance from one half that would be significant among all pairs, infinite where
+    none would be. `mean` is the mean of `value` over the others, with its interval.
     """
 
     value: FloatArray
     p_value: FloatArray
     p_adjusted: FloatArray
-    error: FloatArray
+    resolvable: FloatArray
     n_shared: IntArray
     mean: FloatArray
     mean_low: FloatArray
@@ -218,7 +219,6 @@ def _over_runs(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpro
         df = np.fmax(np.minimum(least_df, least_df.T), np.where(variance > 0.0, df, 0.0))
         by_task, all_parts = by_task / squared, all_parts / squared
         even = share_variance(0.5, all_parts)
-        error = np.sqrt(np.maximum(variance, even))
     value, n_pairs = _mean_of_tasks(total, n_shared), sizes.T @ sizes
     p_value = _p_value_of_runs(value, variance, df, even, n_pairs)
     # Single runs show no variance.
@@ -239,12 +239,13 @@ def _over_runs(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpro
     i, j = np.nonzero(np.triu(~(several | several.T) & (n_shared > 1), 1))
     if i.size:
         away = _differences(samples, sizes, i, j)
-        p_value[i, j] = p_value[j, i] = sign_flip_p_values(away)[0]
+        p_value[i, j] = p_value[j, i] = sign_flip_p_values(away, level)[0]
         _take_tasks(spread, i, j, n_shared[i, j], away)
-    error[np.isnan(p_value)] = np.nan
     p_adjusted, (i, j) = np.full((n, n), np.nan), np.triu_indices(n, 1)
     p_adjusted[i, j] = p_adjusted[j, i] = holm(p_value[i, j])
-    pairs = value, p_value, p_adjusted, error, n_shared
+    tail = (1.0 - level) / 2.0 / max(int(np.isfinite(p_value[i, j]).sum()), 1)
+    resolvable = _resolved_by_runs(variance, df, even, n_pairs, tail)
+    pairs = value, p_value, p_adjusted, resolvable, n_shared
     return PairwiseImprovement(*pairs, mean, low, high, "runs", level, spread)
 
 
@@ -320,6 +321,22 @@ def _p_value_of_runs(
     return p_value
 
 
+def _resolved_by_runs(
+    variance: FloatArray, df: FloatArray, even: FloatArray, n_pairs: IntArray, tail: float
+) -> FloatArray:
+    """Return the distance from one half at which the p-value of :func:`_p_value_of_runs` is small.
+
+    `tail` is half of that p-value. NaN where runs show no variance.
+    """
+    from scipy import special
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_runs = -special.stdtrit(df, tail) * np.sqrt(variance)
+        by_ranks = -special.ndtri(tail) * np.sqrt(even) + 0.5 / n_pairs
+    found = np.maximum(np.where(variance > 0.0, by_runs, variance), by_ranks)
+    return np.where(found <= 0.5, found, np.where(np.isnan(found), np.nan, np.inf))
+
+
 def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImprovement:
     there, n_shared, weight = _shared(sizes)
     n = len(n_shared)
@@ -330,14 +347,17 @@ def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpr
     value = _mean_of_tasks(total - total.T + n_shared / 2.0, n_shared)
     spread = np.zeros((5, n, n))
     _take_tasks(spread, i, j, n_shared[i, j], away)
-    p_value, p_adjusted = np.full((2, n, n), np.nan)
-    for x, p in zip((p_value, p_adjusted), sign_flip_p_values(away), strict=True):
+    p_value, p_adjusted, resolvable = np.full((3, n, n), np.nan)
+    of_pairs = sign_flip_p_values(away, level)
+    for x, p in zip((p_value, p_adjusted, resolvable), of_pairs, strict=True):
         x[i, j] = x[j, i] = np.where(n_shared[i, j] > 1, p, np.nan)
+    resolvable = resolvable / np.maximum(n_shared, 1)
+    resolvable[resolvable > 0.5] = np.inf
     # The mean over the others, on each task where there are others.
     of_task = np.zeros((len(samples), n))
-    for t, of_pairs in enumerate(away):
+    for t, leads in enumerate(away):
         lead = np.zeros((n, n))
-        lead[i, j] = of_pairs
+        lead[i, j] = leads
         of_task[t] = (weight * (lead - lead.T)).sum(axis=1)
     share = there * (there @ weight.T)
     met = np.count_nonzero(share > 0.0, axis=0)
@@ -347,7 +367,7 @@ def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpr
     # Newcombe's interval is of runs: without its variance it is the mean alone.
     of_tasks = np.stack([centre, variance, df, *np.zeros((2, n))])
     low, high = _wider_interval(mean, of_tasks, level)
-    pairs = value, p_value, p_adjusted, np.sqrt(spread[1]), n_shared
+    pairs = value, p_value, p_adjusted, resolvable, n_shared
     return PairwiseImprovement(*pairs, mean, low, high, "runs_and_tasks", level, spread)
 
 
@@ -390,13 +410,14 @@ def _task_moments(
     return centre, np.where(n > 1, variance, np.nan), np.asarray(m - 1.0)
 
 
-def sign_flip_p_values(away: FloatArray) -> tuple[FloatArray, FloatArray]:
+def sign_flip_p_values(away: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Test for each pair whether its differences have mean 0, by random signs of the tasks.
 
     `away`, (tasks, pairs), holds the differences on each task, 0 where a pair has none. With up to
     11 tasks all signs are taken, otherwise :data:`N_FLIPS` random ones from a fixed seed. For
     single runs the p-value of a pair is that of the sign test. The second p-values are corrected by
-    the largest statistic of all pairs.
+    the largest statistic of all pairs. Last comes the smallest sum of differences that would be
+    significant at this level, corrected so; infinite where none would be.
     """
     from scipy import special
 
@@ -425,7 +446,14 @@ def sign_flip_p_values(away: FloatArray) -> tuple[FloatArray, FloatArray]:
     if single:
         won, lost = np.count_nonzero(away > 0.0, axis=0), np.count_nonzero(away < 0.0, axis=0)
         p_value = np.minimum(2.0 * special.bdtr(np.minimum(won, lost), won + lost, 0.5), 1.0)
+    largest.sort()
+    # The largest statistic that is not significant, and the next one above it.
+    n_above = int((1.0 - level) * (n_flips + extra) + 1e-9) - extra
+    limit = largest[min(n_flips - 1 - n_above, n_flips - 1)]
+    next_one = int(np.searchsorted(largest, limit + 1e-4, side="right"))
+    critical = float(largest[next_one]) if next_one < n_flips else np.inf
+    resolved = critical * np.where(scale > 0.0, scale, np.inf)
     if n_pairs == 1:
-        return p_value, p_value
-    above = n_flips - np.searchsorted(np.sort(largest), seen, side="left")
-    return p_value, np.maximum((above + extra) / (n_flips + extra), p_value)
+        return p_value, p_value, resolved
+    above = n_flips - np.searchsorted(largest, seen, side="left")
+    return p_value, np.maximum((above + extra) / (n_flips + extra), p_value), resolved

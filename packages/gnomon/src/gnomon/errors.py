@@ -249,7 +249,9 @@ def visible(text: str, *, kept: str = "\n\t\xa0") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c in kept else _escape(c) for c in text)
+    return "".join(
+        c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def shortened(text: str, most: int = 60) -> str:
@@ -258,7 +260,3 @@ def shortened(text: str, most: int = 60) -> str:
         return text
     end = (most - 3) // 3
     return f"{text[: most - 3 - end]}...{text[-end:]}"
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode()

@@ -189,12 +189,9 @@ def latex_table(records: Sequence[Record], columns: Sequence[str]) -> str:
         " & ".join(_interval(r) if n == "interval" else _latex_cell(r[n], n) for n in names)
         for r in records
     ]
-    letters = "".join("l" if n == "interval" or _is_text(records, n) else "r" for n in names)
+    numbers = [n for n in columns if all(isinstance(r[n], int | float | None) for r in records)]
+    letters = "".join("r" if name in numbers else "l" for name in names)
     return _booktabs(letters, names, rows)
-
-
-def _is_text(records: Sequence[Record], name: str) -> bool:
-    return any(not isinstance(record[name], int | float | None) for record in records)
 
 
 def latex_rows(

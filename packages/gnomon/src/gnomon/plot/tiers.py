@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -29,66 +28,57 @@ RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2
 
 def ranking_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of a ranking: values and ranks with intervals, tiers as brackets."""
-    n, some = len(found[:MOST_ROWS]), drawn(found, MOST_ROWS)[1]
-    name = _value_name(found)
-    return frame(
-        [Panel(partial(_draw_ranking, found, n), "", _height(found.names, n))],
-        ax,
+    shown, some = drawn(found, MOST_ROWS)
+    name = str(found.title).partition(",")[0]
+    dots = [Dot(one.name, one.value, one.low, one.high) for one in shown]
+    texts = [rank_range(one.rank_low, one.rank_high) for one in shown]
+    return _figure(
+        found, dots, ("rank", texts), ("tiers", found.tiers), name, ax,
         name="rank-intervals",
         title="Ranks",
         caption=f"{name[0].upper()}{name[1:]} with {percent(found.level)} intervals, "
         "and ranks with rank intervals. A bracket marks a tier: its members are not significantly "
         f"different.{some}",
-        alt=f"Ranks, best on top: {', '.join(found.names[:n])}.",
-        rows=found.as_records(),
-        width=FULL_WIDTH * 0.85,
-        wide=True,
-    )
-
-
-def _value_name(found: Any) -> str:
-    """Return the name of the values, with which the title of a ranking begins."""
-    return str(found.title).partition(",")[0]
-
-
-def _draw_ranking(found: Any, n: int, ax: Axes) -> None:
-    shown = found[:n]
-    dots = [Dot("", one.value, one.low, one.high) for one in shown]
-    texts = [rank_range(one.rank_low, one.rank_high) for one in shown]
-    _draw_rows(ax, found.names, dots, ("rank", texts), ("tiers", found.tiers))
-    ax.set_xlabel(_value_name(found))
+        alt=f"Ranks, best on top: {', '.join(one.name for one in shown)}.",
+    )  # fmt: skip
 
 
 def critical_difference_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of mean ranks, groups of algorithms that are not separated as brackets."""
-    n, some = len(found[:MOST_ROWS]), drawn(found, MOST_ROWS)[1]
-    ranks = ", ".join(f"{one.name} {one.mean_rank:.2f}" for one in found[:n])
-    return frame(
-        [Panel(partial(_draw_mean_ranks, found, n), "", _height([one.name for one in found], n))],
-        ax,
+    shown, some = drawn(found, MOST_ROWS)
+    dots = [Dot(one.name, one.mean_rank, math.nan, math.nan) for one in shown]
+    texts = [f"{one.mean_rank:.2f}" for one in shown]
+    ranks = ", ".join(f"{one.name} {text}" for one, text in zip(shown, texts, strict=True))
+    return _figure(
+        found, dots, ("mean", texts), ("groups", found.groups), "(← better) mean rank", ax,
         name="critical-difference",
         title="Critical differences",
         caption=f"{found.title[0].upper()}{found.title[1:]}. A bracket joins algorithms that are "
         "not significantly different; where it passes over others, dots mark its members."
         f"{some}",
         alt=f"Mean ranks, best on top: {ranks}.",
-        rows=found.as_records(),
-        width=FULL_WIDTH * 0.85,
-        wide=True,
-    )
+    )  # fmt: skip
 
 
-def _draw_mean_ranks(found: Any, n: int, ax: Axes) -> None:
+def _figure(
+    found: Any,
+    dots: Sequence[Dot],
+    column: tuple[str, Sequence[str]],
+    brackets: tuple[str, Sequence[Sequence[str]]],
+    xlabel: str,
+    ax: Axes | None,
+    **texts: Any,
+) -> Figure | Axes:
+    """Return the figure of rows; names on two lines need more height."""
     names = [one.name for one in found]
-    dots = [Dot("", one.mean_rank, math.nan, math.nan) for one in found[:n]]
-    texts = [f"{one.mean_rank:.2f}" for one in found[:n]]
-    _draw_rows(ax, names, dots, ("mean", texts), ("groups", found.groups))
-    ax.set_xlabel("(← better) mean rank")
 
+    def draw(ax: Axes) -> None:
+        _draw_rows(ax, names, dots, column, brackets)
+        ax.set_xlabel(xlabel)
 
-def _height(names: Sequence[str], n: int) -> float:
-    """Return the height of a panel by its number of rows; names on two lines need more."""
-    return 0.9 + (0.44 if max(map(len, names), default=0) > 26 else ROW) * max(n, 3)
+    height = 0.9 + (0.44 if max(map(len, names), default=0) > 26 else ROW) * max(len(dots), 3)
+    rows, width = found.as_records(), FULL_WIDTH * 0.85
+    return frame([Panel(draw, "", height)], ax, rows=rows, width=width, wide=True, **texts)
 
 
 def _draw_rows(

@@ -51,12 +51,8 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _row(cells: Sequence[str], *, is_rule: bool) -> str:
-    texts = cells if is_rule else [escaped(_cut(cell)) for cell in cells]
-    return f"| {' | '.join(texts)} |"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    short = (c if len(c) <= _LONGEST else f"{c[: _LONGEST - 3]}..." for c in cells)
+    return f"| {' | '.join(cells if is_rule else map(escaped, short))} |"
 
 
 def escaped(text: str) -> str:

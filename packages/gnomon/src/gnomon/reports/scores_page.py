@@ -187,14 +187,8 @@ def scores_report(
         With steps, the last step that all runs reach counts, and curves are drawn.
     title : str
         What was measured.
-    pair, by
-        For items only, as in :func:`gnomon.reports.report`.
-    level : float
-        Confidence level of all intervals and decisions, between 0 and 1.
-    n_resamples : int
-        Number of resamples.
-    seed : int
-        Of all draws.
+    pair, by, level, n_resamples, seed
+        As in :func:`report`.
 
     Raises
     ------
@@ -421,7 +415,9 @@ def _tasks(found: _Findings) -> Section:
 
     def make() -> tuple[Sequence[Table], Sequence[Figure]]:
         of = {(e.task, e.algorithm): e for e in per_task}
-        names = [n for n in _ordered(found) if any(a == n for _, a in of)]
+        ranked = found.ranking.names if isinstance(found.ranking, Ranking) else ()
+        every = dict.fromkeys([*ranked, *found.table.algorithms])
+        names = [name for name in every if any(a == name for _, a in of)]
         tasks = list(dict.fromkeys(task for task, _ in of))
         cells = [[_cell(of.get((task, name))) for name in names] for task in tasks]
         best = max if found.table.higher_is_better else min
@@ -445,11 +441,6 @@ def _tasks(found: _Findings) -> Section:
         return [table], []
 
     return _section("tasks", "Tasks", per_task, make)
-
-
-def _ordered(found: _Findings) -> Sequence[str]:
-    known = found.ranking.names if isinstance(found.ranking, Ranking) else ()
-    return [*known, *(name for name in found.table.algorithms if name not in known)]
 
 
 def _profile(found: _Findings) -> Section:

@@ -245,7 +245,15 @@ def usual_columns(
             empty = [name for name in candidates if as_texts(raw[name]).missing.all()]
             numeric = [x for x in candidates if are_numbers(raw[x]) or are_truths(raw[x])]
             # A column of texts that begin like numbers has wrong cells: reading it names them.
-            candidates = numeric or empty or [x for x in candidates if _has_numbers(raw[x])]
+            candidates = (
+                numeric
+                or empty
+                or [
+                    x
+                    for x in candidates
+                    if any(map(_BEGINS_AS_NUMBER.match, as_texts(raw[x]).names))
+                ]
+            )
         candidates = [x for x in candidates if _bare(x) not in _GIVES_WAY] or candidates
         candidates = [name for name in candidates if name == role] or candidates
         for other in candidates[1:]:
@@ -258,11 +266,6 @@ def usual_columns(
         if candidates:
             found[role] = candidates[0]
     return found
-
-
-def _has_numbers(column: Column) -> bool:
-    """Return whether some text of a column begins as a number does."""
-    return any(map(_BEGINS_AS_NUMBER.match, as_texts(column).names))
 
 
 def are_numbers(column: Column) -> bool:

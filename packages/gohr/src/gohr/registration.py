@@ -10,12 +10,6 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from importlib.abc import Loader
-else:
-    Loader = object  # that module would load a third of what `import gohr` does
 
 #: Attempts after which an episode is truncated (Pulick et al. 2022, section 5.2).
 HORIZON = 100
@@ -67,23 +61,12 @@ class _RegistryFinder:
         sys.meta_path.remove(self)
         spec = PathFinder.find_spec(fullname, path)
         if spec is not None and spec.loader is not None:
-            spec.loader = _RegistryLoader(spec.loader)
+            execute = spec.loader.exec_module
+
+            def execute_and_register(module: ModuleType) -> None:
+                execute(module)
+                _register_with(module)
+
+            # Of this loader alone, which loads nothing else.
+            spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
         return spec
-
-
-class _RegistryLoader(Loader):
-    """Loads the registry as its own loader does, and then registers the environments."""
-
-    def __init__(self, loader: Loader) -> None:
-        self._loader = loader
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        # From here on the module is as if it had been imported directly.
-        module.__loader__ = self._loader
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        self._loader.exec_module(module)
-        _register_with(module)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gnomon as gn
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError
 from gohr.experiments import score_trial
 from gohr.learners import chance_of_success
 from gohr.people import (
@@ -56,6 +56,8 @@ def test_lines_are_attempts_and_those_of_two_files_count_once(tmp_path):
     assert series.log.finish.tolist() == [1, 0, 0]
     assert not series.boards_known
     assert score_series([series], "tce").runs("p1", "clockwise").tolist() == [2]
+    by_episode = score_series([series], "errors_per_episode").to_polars()
+    assert by_episode.select("step", "score").rows() == [(1, 2), (2, 0), (3, 0)]
     found = score_series([series], target_streak=2, by="people")
     assert found.runs("people", "clockwise").tolist() == [2]
     assert found.to_polars()["n_attempts"].to_list() == [4]
@@ -91,8 +93,6 @@ def test_what_cannot_be_scored_is_refused(tmp_path):
         score_series(series, "skill")
     with pytest.raises(ScoreDataError, match="tce: a target is for m_star"):
         score_series(series, "tce", target_streak=3)
-    with pytest.raises(UnknownNameError):
-        score_series(series, "errors_per_episode")
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ScoreDataError, match=r"other\.csv: expected a transcript of people"):
         read_transcripts(tmp_path / "other.csv")

@@ -48,17 +48,17 @@ def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
     from gnomon import ScoreTable
     from gohr.captive_log import read_runs
     from gohr.experiments.metrics import METRICS, metric_named
-    from gohr.people.transcripts import is_transcript, read_transcripts, runs_of, score_series
+    from gohr.people.transcripts import is_transcript, read_transcripts, score_series
 
     path = source.place
     chosen = metric_named(wanted.metric or "tce")
+    if is_transcript(path):
+        return score_series(read_transcripts(path), chosen.name)
     if chosen.needs != "episodes":
-        if is_transcript(path):
-            return score_series(read_transcripts(path), chosen.name)
         known = [name for name, metric in METRICS.items() if metric.needs == "episodes"]
         raise UnknownNameError("metric", chosen.name, known)
     rows: list[dict[str, Any]] = []
-    for run in runs_of(read_transcripts(path)) if is_transcript(path) else read_runs(path):
+    for run in read_runs(path):
         finish = np.array(run.cleared, dtype=np.int8)
         value = chosen.compute(np.array(run.errors, dtype=np.int64), finish)
         key = {"algorithm": run.player, "task": run.rule, "run": run.run}

@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, UnknownNameError, check_word
+from gnomon.errors import ScoreDataError, check_word
 from gnomon.text_files import read_text
 from gohr.board import BUCKET_PLACES, DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, Piece
-from gohr.captive_log import PlayedRun, Row
+from gohr.captive_log import Row
 from gohr.outcomes import ACCEPTED, CLEARED, DENIED, EMPTY_CELL, IMMOVABLE, IN_PROGRESS
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master, likelihood_ratios
 from gohr.people.session import PlaySession
@@ -346,18 +347,6 @@ def _log(
     return log, all(name in boards for name in names.values())
 
 
-def runs_of(series: Iterable[PlayedSeries]) -> Iterator[PlayedRun]:
-    """Return each series as a run of its player on its rule, numbered from 0."""
-    from gohr.experiments.metrics import episode_errors
-
-    n_runs: Counter[tuple[str, str]] = Counter()
-    for one in series:
-        errors, cleared = episode_errors(one.log), one.log.finish == CLEARED
-        number = n_runs[one.player, one.rule]
-        yield PlayedRun(one.player, one.rule, number, errors.tolist(), cleared.tolist())
-        n_runs[one.player, one.rule] += 1
-
-
 def score_series(
     series: Iterable[PlayedSeries],
     metric: str = "m_star",
@@ -373,7 +362,7 @@ def score_series(
     ----------
     series : iterable of PlayedSeries
     metric : str
-        One of :data:`gohr.experiments.METRICS` with one number per trial.
+        One of :data:`gohr.experiments.METRICS`.
     target_streak : int, optional
         For ``m_star``: mastery is this number of successes in a row; 10 if no criterion is given.
     target_r : float, optional
@@ -388,8 +377,8 @@ def score_series(
     Returns
     -------
     ScoreTable
-        A score that is not reached is ``censored``. The attributes ``series`` and ``n_attempts``
-        are the number of the player's series, and its length.
+        As of :func:`gohr.score`. The attributes ``series`` and ``n_attempts`` are the number of
+        the player's series, and its length.
 
     Raises
     ------
@@ -416,18 +405,16 @@ def score_series(
 
     check_word("by", by, ("player", "people"))
     chosen, rule_of = metric_named(metric), _rule_finder(rules)
-    if chosen.per_episode:
-        raise UnknownNameError("metric of people", metric, ("m_star", "skill", "tce"))
     if metric != "m_star" and (target_streak, target_r) != (None, None):
         raise ScoreDataError(f"{metric}: a target is for m_star")
 
-    def score(one: PlayedSeries) -> float:
-        """Return the score of a series."""
+    def score(one: PlayedSeries) -> float | npt.NDArray[np.float64]:
+        """Return the score of a series, or one for each episode."""
         if metric != "m_star":
             if chosen.needs == "episodes":
-                return float(score_trial(one.log, metric))
+                return score_trial(one.log, metric)
             _need_boards(one, metric)
-            return float(score_trial(one.log, metric, rule_set=rule_of(one.rule)))
+            return score_trial(one.log, metric, rule_set=rule_of(one.rule))
         good = one.log.outcomes == ACCEPTED
         if target_r is None:
             return attempts_to_master(good, target=target_streak or TARGET_STREAK)
@@ -436,15 +423,14 @@ def score_series(
         return attempts_to_master(good, target=target_streak, ratios=ratios, target_r=target_r)
 
     runs: Counter[tuple[str, str]] = Counter()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for one in series:
         player = one.player if by == "player" else "people"
-        value = score(one)
-        rows.append(
-            {"algorithm": player, "task": one.rule, "run": runs[player, one.rule], "score": value}
-            | {"censored": math.isinf(value), "series": one.number}
-            | {"n_attempts": int(one.log.n_attempts.sum())}
-        )
+        row = {"algorithm": player, "task": one.rule, "run": runs[player, one.rule]}
+        row |= {"series": one.number, "n_attempts": int(one.log.n_attempts.sum())}
+        for step, value in enumerate(np.atleast_1d(score(one)).tolist(), 1):
+            own = {"step": step} if chosen.per_episode else {"censored": math.isinf(value)}
+            rows.append(row | own | {"score": value})
         runs[player, one.rule] += 1
     if not rows:
         raise ScoreDataError("expected at least one series of a person; found none")

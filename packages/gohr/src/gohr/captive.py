@@ -14,16 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, cast, final, get_args
 
-import numpy as np
-
 from gnomon.errors import GnomonError, check_word
 from gohr._version import __version__
-from gohr.board import BUCKET_PLACES, COLORS, N_BUCKETS, N_CELLS, SHAPES, Board, BoardSpec, Piece
+from gohr.board import BUCKET_PLACES, COLORS, N_BUCKETS, SHAPES, Board, BoardSpec, Piece
 from gohr.captive_log import ResultFile
-from gohr.engine.boards import Boards
-from gohr.engine.program import ACTION
 from gohr.errors import RuleSyntaxError
-from gohr.outcomes import ACCEPTED, CLEARED, EMPTY_CELL, EPISODE_OVER, NEW_BOARD, RESET, STALEMATE
+from gohr.outcomes import ACCEPTED, CLEARED, EMPTY_CELL, EPISODE_OVER, NEW_BOARD, STALEMATE
+from gohr.playing import EngineBoard
 from gohr.rules.lexer import Token, tokenize
 from gohr.rules.syntax import RuleSet
 from gohr.seeded_boards import SeededBoards
@@ -373,9 +370,7 @@ class Session(Dialogue):
         super().__init__(mode, {"shape": SHAPES, "color": COLORS}, reveal=reveal)
         self._source, self._log = source, log
         self._spec = _spec_of(source)
-        self._boards = Boards.empty(rule_set, 1, self._spec)
-        self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
-        self._step = self._boards.bound_step(self._deck)
+        self._room = EngineBoard(rule_set, self._spec)
         self._n_pieces = 0
         self.over = False
         self.n_new = 0
@@ -398,16 +393,9 @@ class Session(Dialogue):
     def _deal(self) -> None:
         self._no_episode()
         board = self._source if isinstance(self._source, Board) else self._source.deal()
-        self._deck[0] = board.codes(self._spec)
-        self._advance(RESET)
-        self._begin(board, int(self._boards.finish[0]), labelled=board is self._source)
+        self._room.deal(board.codes(self._spec))
+        self._begin(board, self._room.finish, labelled=board is self._source)
         self._n_pieces = len(board.pieces)
-
-    def _advance(self, action: int) -> int:
-        """Let the engine make an attempt, or deal; return the outcome."""
-        self._boards.replies[ACTION, 0] = action
-        self._step()
-        return int(self._boards.outcome[0])
 
     def _end_episode(self) -> None:
         if self._log is not None and self._is_on:
@@ -431,14 +419,14 @@ class Session(Dialogue):
         return self._status(EXIT, "Goodbye")
 
     def _attempt(self, piece: Piece, bucket: int) -> list[str]:
-        code = self._advance(N_BUCKETS * (piece.pos - 1) + bucket)
+        code = self._room.attempt(N_BUCKETS * (piece.pos - 1) + bucket)
         self._made(piece, code)
-        self.finish = int(self._boards.finish[0])
+        self.finish = self._room.finish
         return self._after_move(code, self._remark())
 
     def _permitted(self, piece: Piece) -> list[int]:
         first = N_BUCKETS * (piece.pos - 1)
-        row = self._boards.permitted()[0, first : first + N_BUCKETS].tolist()
+        row = self._room.permitted()[first : first + N_BUCKETS].tolist()
         return [bucket for bucket in range(N_BUCKETS) if row[bucket]]
 
     def _conditions(self, wanted: str) -> list[str]:

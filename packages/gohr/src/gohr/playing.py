@@ -277,8 +277,8 @@ class TrialInPlay:
         plays_on: bool = False,
         interpreted: bool = False,
     ) -> None:
-        room = _InterpretedBoard if interpreted else _EngineBoard
-        self._room: _EngineBoard | _InterpretedBoard = room(rule, board_spec)
+        room = _InterpretedBoard if interpreted else EngineBoard
+        self._room: EngineBoard | _InterpretedBoard = room(rule, board_spec)
         self._boards, self._horizon = boards, horizon
         self._reveal, self._plays_on = reveal, plays_on
         self._actions: list[int] = []
@@ -366,7 +366,7 @@ class SeenBoard:
         return Observation(self._codes.copy(), *self._last, mask, permitted)
 
 
-class _EngineBoard:
+class EngineBoard:
     """A board in the engine, and the attempts on it."""
 
     def __init__(self, rule: RuleSet | CompiledRule, spec: BoardSpec) -> None:
@@ -378,20 +378,29 @@ class _EngineBoard:
 
     @property
     def finish(self) -> int:
+        """State of the board: 0 in progress, 1 cleared, 2 stalemate."""
         return int(self._boards.finish[0])
 
-    def deal(self, codes: npt.NDArray[np.uint8]) -> None:
+    def deal(self, codes: npt.ArrayLike) -> None:
+        """Deal a board of 36 codes."""
         self._deck[0] = codes
         self.attempt(RESET)
 
     def attempt(self, action: int) -> int:
+        """Make an attempt, ``4 * cell + bucket``, and return its outcome."""
         self._boards.replies[ACTION, 0] = action
         self._step()
         return int(self._boards.outcome[0])
 
+    def permitted(self) -> npt.NDArray[np.int8]:
+        """Return 1 for the attempts that the rule would accept now, shape (144,)."""
+        mask: npt.NDArray[np.int8] = self._boards.permitted()[0]
+        return mask
+
     def observation(self, reveal: bool) -> Observation:
+        """Return what a player observes, with what the rule permits if `reveal`."""
         boards = self._boards
-        permitted = boards.permitted()[0] if reveal else None
+        permitted = self.permitted() if reveal else None
         shape, color, bucket = boards.last[:, 0].tolist()
         codes, occupied = boards.codes[0].copy(), boards.occupied[0].copy()
         return Observation(codes, shape, color, bucket, occupied, permitted)

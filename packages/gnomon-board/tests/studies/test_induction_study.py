@@ -121,7 +121,7 @@ def test_the_own_attempts_of_a_player_are_evidence(client, database, tmp_path):
     with database.reading() as session:
         write_study(session, "s", tmp_path)
     [found] = read_outcomes(tmp_path)
-    assert (found.tester, found.n_solved, found.n_tests) == ("own", 0, 2)
+    assert (found.tester, found.n_boards, found.n_solved, found.n_tests) == ("own", 0, 0, 2)
     assert found.m_star in (0, 1)
     assert gohr.verify(tmp_path / "run").ok  # without the test boards
 

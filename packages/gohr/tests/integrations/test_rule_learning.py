@@ -152,7 +152,7 @@ def test_play_of_its_own_ends_at_mastery_or_at_the_limit(tmp_path):
     suite = "gohr-paper"
     means, found = scores(plays, tmp_path, suite, "own", trials=1, max_attempts=12)
     assert found  # every rule has an outcome, mastered or not
-    assert {one.tester for one in found} == {"own"}
+    assert {(one.tester, one.n_boards) for one in found} == {("own", 0)}
     assert means["mastery"] <= 12.0
     assert all(one.n_attempts <= 12 for one in found)
 

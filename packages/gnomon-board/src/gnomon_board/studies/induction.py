@@ -88,7 +88,7 @@ def series_game(
         return replace(game, terms=_dealing(game.terms, boards, spec)), None
     if log is None:
         log = _played(session, player, series - 1)
-    n_boards = len(log.boards) if each.evidence == "own" else each.episodes
+    n_boards = 0 if each.evidence == "own" else each.episodes
     terms = _dealing(SeriesTerms(memory_aid=each.memory_aid, guess="series"), tests, spec)
     planned = replace(game, rule_text=_ANY, episodes=each.tests, horizon=N_CELLS, terms=terms)
     return planned, Evidence(each.evidence, rule, trial, plan.seed, n_boards, log)

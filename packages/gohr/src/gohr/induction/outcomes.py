@@ -40,8 +40,8 @@ class Outcome(FieldRecord):
     rule, group : str
     trial : int
     n_boards, n_attempts : int
-        Amount of evidence; 0 boards if only the number of attempts was set, 0 attempts if a
-        published table lacks it.
+        Amount of evidence; 0 boards if their number was not set, such as of own play until
+        mastery, and 0 attempts if a published table lacks it.
     n_tests, n_solved : int
         Test boards, and how many the player's plans clear without an error.
     prefix : float
@@ -110,7 +110,7 @@ class Solved(FieldRecord):
     player, tester, group : str
         The group ``all`` has all rules.
     n_boards : int
-        Number of boards of evidence; 0 if only the number of attempts was set.
+        Number of boards of evidence; 0 if their number was not set.
     solved, low, high : float
         Mean over rules and trials, with its 95 % interval over rules as clusters; NaN where there
         are too few rules for one.

@@ -201,7 +201,8 @@ def _solved_figure(rows: list[Solved]) -> Figure:
     known = [one for one in rows if not math.isnan(one.solved)]
     dots = [
         Dot(
-            f"{one.player}, {one.tester}, {counted(one.n_boards, 'board')}",
+            f"{one.player}, {one.tester}"
+            + (f", {counted(one.n_boards, 'board')}" if one.n_boards else ""),
             one.solved,
             one.low,
             one.high,

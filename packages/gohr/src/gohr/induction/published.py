@@ -176,7 +176,6 @@ def _of_run(row: _Row) -> Iterator[Outcome]:
         f"{OWN} after {before}" if before else OWN,
         rule,
         trial=int(seed[1]) if seed else 0,
-        n_boards=int(row["trainEpisodes"]),
         n_attempts=n_attempts,
         m_star=float(n_attempts - TARGET_STREAK) if won else math.inf,
         **_boards(*row["testBoards"].split("/")),
@@ -278,7 +277,7 @@ def _of_people(path: Path) -> Iterator[Outcome]:
     for series in read_transcripts(path):
         log, name, trial = series.log, series.rule, met[series.rule]
         met[name] += 1
-        about: dict[str, Any] = {"trial": trial, "n_boards": len(log.boards)}
+        about: dict[str, Any] = {"trial": trial, "n_boards": 0}
         text = _text_of(name, path / "rules" / f"{name}.txt")
         if not series.boards_known or text is None:
             m_star = attempts_to_master(log.outcomes == ACCEPTED)

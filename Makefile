@@ -21,14 +21,15 @@ test: $(VENV)/.dev $(VENV)/.kernels
 test-all: test
 	$(BIN)/python -m pytest --numprocesses $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 )) --dist worksteal -m full
 
-# The game in the real frameworks, in an environment of their own, where no test may skip.
+# The game in the real frameworks, and the logs of RL libraries, in an environment of their own,
+# where no test may skip.
 frameworks: $(VENV)/frameworks/.installed
 	$(VENV)/frameworks/bin/python -m pytest --no-skips --numprocesses auto --dist worksteal $(FRAMEWORKS)
 
 PAGE := tests/docs/test_code_blocks.py::test_the_code_of_a_page_runs_and_prints_what_the_page_says
 FRAMEWORKS := packages/gohr/tests/integrations packages/gohr/src/gohr/integrations \
 	$(foreach name,process sb3 registry,packages/gohr/tests/learners/test_$(name).py) \
-	'$(PAGE)[gohr/training-torch.md]'
+	$(foreach page,gnomon/rl-libraries gohr/training-torch,'$(PAGE)[$(page).md]')
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -99,5 +100,5 @@ $(VENV)/frameworks/.installed: $(PROJECTS) .ci/frameworks.txt | $(VENV)/bin/pyth
 	$(VENV)/frameworks/bin/python -m pip --disable-pip-version-check install --quiet --no-compile \
 		--constraint .ci/frameworks.txt --editable packages/gnomon \
 		--editable 'packages/gohr[inspect,openenv,rl,verifiers]' --editable packages/gnomon-board \
-		hypothesis pytest pytest-timeout pytest-xdist
+		hypothesis pytest pytest-timeout pytest-xdist tensorboard torchrl
 	touch $@

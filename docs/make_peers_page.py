@@ -403,7 +403,7 @@ DrQ are not significantly different, while Arena-Rank's intervals do not overlap
 @FAULTS@
 
 rliable draws from NumPy's global state, whatever `random_state` is given: seed it (`numpy.random.seed`) for reproducible numbers.
-[`gnomon.compat.rliable`](tutorials/from-rliable.md#change-one-line) has its names over Gnomon's estimators, without these
+[`gnomon.compat.rliable`](from-rliable.md) has its names over Gnomon's estimators, without these
 three.
 
 ## Where a peer is the better choice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,6 +127,20 @@ def _missing(table: ScoreTable, matrix: FloatArray, is_share: bool) -> Iterator[
         yield Statement("missing", name, text, float(n_absent))
     if complete:
         yield Statement("missing", "none", "No score is missing", 0.0)
+    elif is_share and not absent.all(axis=1).any():
+        yield _unsure_order(table.algorithms, matrix)
+
+
+def _unsure_order(names: Sequence[str], matrix: FloatArray) -> Statement:
+    """Count the pairs whose order would change if missing scores were the worst and the best."""
+    mean = np.nanmean(matrix, axis=1)
+    low, high = (np.nan_to_num(matrix, nan=end).mean(axis=1) for end in (0.0, 1.0))
+    pairs = np.argwhere((mean[:, None] > mean) & (low[:, None] < high))
+    text = "Missing scores cannot change the order of any two models"
+    if len(pairs):
+        shown = listed([f"{names[i]} and {names[j]}" for i, j in pairs], MOST_ITEMS)
+        text = f"Missing scores could change the order of {counted(len(pairs), 'pair')} ({shown})"
+    return Statement("missing", "order", text, float(len(pairs)))
 
 
 def _statuses(rows: Rows, what: str) -> list[str]:

@@ -37,7 +37,7 @@ METRICS = {
     "median": (92.9, 91.7, 89.2, 90.0),
 }
 #: Families of tests, and the share of tables with a false pair that is allowed.
-FAMILIES = {"mean": 5.5, "iqm": 6.5}
+FAMILIES = {"mean": 5.5, "iqm": 6.5, "probability_of_improvement": 5.5}
 #: Tables of each population of a set and a number of runs whose error is near the target: the
 #: standard error of the share of two populations is then 0.7 points.
 MORE_TABLES = {("shared effects", 3): 500}

@@ -299,7 +299,8 @@ def rank(
         if by == "task" and (unlike := own_scales(scores)) is not None:
             note(unlike)
         field = Field.of(scores, by)
-        found = pairwise_improvement(field.samples, level=level, resampling=resampling)
+        how: dict[str, Any] = {"level": level, "resampling": resampling}
+        found = pairwise_improvement(field.samples, shared=field.shared, **how)
         _warn_of_degenerate(field, found)
     values, strength = np.array([found.mean, found.mean_low, found.mean_high]), found.mean
     if method in RATINGS:

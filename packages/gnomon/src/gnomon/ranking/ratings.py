@@ -16,8 +16,14 @@ from gnomon.ranking.kemeny import kemeny_order
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.all_pairs import Samples, table_samples
-from gnomon.stats.cautions import warn_of_missing_runs, warn_of_missing_tasks
+from gnomon.stats.cautions import (
+    warn_of_dependent_runs,
+    warn_of_missing_runs,
+    warn_of_missing_tasks,
+)
 from gnomon.stats.improvement import wins_on_task
+from gnomon.stats.intervals import SharedEffect, rank_effects
+from gnomon.stats.strata import Strata
 from gnomon.stats.votes import bradley_terry as bradley_terry
 
 By = Literal["algorithm", "task"]
@@ -25,12 +31,16 @@ By = Literal["algorithm", "task"]
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """What is ranked, on which tasks (or by which algorithms), and ``samples[ground][name]``."""
+    """What is ranked, on which tasks (or by which algorithms), and ``samples[ground][name]``.
+
+    `shared` has the effects that runs share over tasks, by name; none where tasks are ranked.
+    """
 
     names: tuple[str, ...]
     grounds: tuple[str, ...]
     samples: Samples
     by: By
+    shared: tuple[SharedEffect | None, ...] = ()
 
     @classmethod
     def of(cls, scores: ScoreTable, by: By) -> Field:
@@ -62,7 +72,10 @@ class Field:
             samples = [[-x for x in column] for column in zip(*samples, strict=True)]
         places = [i for i, n in enumerate(counts) if n.any()]
         samples = [[row[i] for i in places] for row in samples]
-        return cls(tuple(kept), grounds, samples, by)
+        effects = rank_effects(table) if by == "algorithm" else {}
+        for name, effect in effects.items():
+            warn_of_dependent_runs(Strata.from_table(table, name), effect, name)
+        return cls(tuple(kept), grounds, samples, by, tuple(effects.get(name) for name in kept))
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:

@@ -24,7 +24,7 @@ from gnomon.stats.improvement import (
     wins_on_task,
     won_twice,
 )
-from gnomon.stats.intervals import Resampling
+from gnomon.stats.intervals import Resampling, SharedEffect
 from gnomon.stats.rank_tests import holm, mann_whitney_rows
 
 #: ``samples[t][i]``: scores of the runs of algorithm i on task t, higher is better.
@@ -103,7 +103,11 @@ def _scaled_parts(
 
 
 def pairwise_improvement(
-    samples: Samples, *, level: float = 0.95, resampling: Resampling | None = None
+    samples: Samples,
+    *,
+    level: float = 0.95,
+    resampling: Resampling | None = None,
+    shared: Sequence[SharedEffect | None] = (),
 ) -> PairwiseImprovement:
     r"""Compare every two algorithms by P(X > Y).
 
@@ -117,8 +121,9 @@ def pairwise_improvement(
       far by Hanley and McNeil's (1982) variance, which is Mann and Whitney's at one half. Over
       tasks it is multiplied by the design effect of strata (Korn and Graubard 1998), the mean over
       tasks of :math:`\theta_t (1 - \theta_t)` over :math:`\theta (1 - \theta)`. Pairs that share
-      one task have Newcombe's interval alone, and the exact Mann-Whitney test. Holm's correction
-      over all pairs.
+      one task have Newcombe's interval alone, and the exact Mann-Whitney test. Where the runs of an
+      algorithm share an effect over tasks (`shared`, one for each algorithm), both variances grow
+      by its factor, with its degrees of freedom. Holm's correction over all pairs.
     * *Tasks are the sample.* The statistic of a pair is the self-normalised sum
       :math:`\sum_t d_t / \sqrt{\sum_t d_t^2}` with :math:`d_t = \theta_t - 1/2`. Its distribution
       is that under random signs of the tasks (all of them where there are few), and p-values are
@@ -137,7 +142,9 @@ def pairwise_improvement(
     sizes = np.array([[x.size for x in row] for row in samples], dtype=np.int64)
     if resampling is None:
         resampling = "runs" if sizes.max(initial=0) > 1 else "runs_and_tasks"
-    return (_over_runs if resampling == "runs" else _over_tasks)(samples, sizes, level)
+    if resampling == "runs":
+        return _over_runs(samples, sizes, level, shared or [None] * sizes.shape[1])
+    return _over_tasks(samples, sizes, level)
 
 
 def table_samples(scores: ScoreTable) -> list[list[FloatArray]]:
@@ -179,7 +186,9 @@ def _without_rounding(share: FloatArray) -> FloatArray:
     return share
 
 
-def _over_runs(samples: Samples, sizes: IntArray, level: float) -> PairwiseImprovement:
+def _over_runs(
+    samples: Samples, sizes: IntArray, level: float, shared: Sequence[SharedEffect | None]
+) -> PairwiseImprovement:
     there, n_shared, weight = _shared(sizes)
     n = len(n_shared)
     total, variance, fourth, deviations, by_task = np.zeros((5, n, n))
@@ -205,6 +214,15 @@ def _over_runs(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpro
         all_parts[:, *at] += parts
         least_df[at] = np.minimum(least_df[at], df[:, None])
         of_mean[:, here] += _own_moments(won, m, weight[at])
+    factor = np.array([max(one.factor, 1.0) if one else 1.0 for one in shared])
+    effect_df = np.array([one.df if one else np.inf for one in shared])
+    variance, fourth = _widened(variance, fourth, factor[:, None], effect_df[:, None])
+    of_pair = np.where(n_shared > 1, (factor[:, None] + factor) / 2.0, 1.0)
+    all_parts, by_task = all_parts * of_pair, by_task * of_pair
+    of_mean[:2] = _widened(of_mean[0], of_mean[1], factor, effect_df)
+    of_mean[2] *= factor
+    of_mean[4:] *= factor
+    deviations *= factor[:, None]
     mean, low, high = _means_over_others(
         (total, variance, fourth), weight, of_mean, least_df.min(axis=1), sizes, level
     )
@@ -247,6 +265,19 @@ def _over_runs(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpro
     resolvable = _resolved_by_runs(variance, df, even, n_pairs, tail)
     pairs = value, p_value, p_adjusted, resolvable, n_shared
     return PairwiseImprovement(*pairs, mean, low, high, "runs", level, spread)
+
+
+def _widened(
+    variance: FloatArray, fourth: FloatArray, factor: FloatArray, df: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return variances times a factor that has some degrees of freedom, and theirs.
+
+    The second number is the sum of squared variances over their degrees of freedom.
+    """
+    larger = variance * factor
+    return larger, np.where(
+        factor > 1.0, np.maximum(fourth * np.square(factor), np.square(larger) / df), fourth
+    )
 
 
 def _own_moments(won: FloatArray, m: IntArray, weight: FloatArray) -> FloatArray:

@@ -39,7 +39,9 @@ from gnomon.stats.intervals import (
     Noise,
     Resampling,
     Rule,
+    SharedEffect,
     Student,
+    rank_effects,
     standard_error,
     table_noise,
 )
@@ -191,10 +193,14 @@ class Differences:
                 if not table.shared_tasks(two):
                     shared_tasks(table, two)
         scores = self.scores.select(algorithms=table.algorithms)
+        # Of the whole table, so that a pair has the same interval alone and among all pairs.
+        effects = rank_effects(self._whole)
         for name in scores.algorithms:
             if tasks := scores.tasks_of(name):
-                warn_of_uneven_runs(Strata.from_table(scores, name), tasks, name)
-        found = self._over_pairs(table)
+                strata = Strata.from_table(scores, name)
+                warn_of_uneven_runs(strata, tasks, name)
+                warn_of_dependent_runs(strata, effects.get(name), name)
+        found = self._over_pairs(table, [effects.get(name) for name in table.algorithms])
         most = zip(table.algorithms, table.run_counts.max(axis=1), strict=True)
         single = [name for name, n in most if n == 1]
         if found.resampling == "runs_and_tasks":
@@ -204,9 +210,11 @@ class Differences:
             note(f"{IMPROVEMENT}: interval not estimable from one run per task of {listed(single)}")
         return table.algorithms, found
 
-    def _over_pairs(self, table: ScoreTable) -> PairwiseImprovement:
+    def _over_pairs(
+        self, table: ScoreTable, shared: Sequence[SharedEffect | None] = ()
+    ) -> PairwiseImprovement:
         how: dict[str, Any] = {"level": self.rule.level, "resampling": self.resampling}
-        return pairwise_improvement(table_samples(table), **how)
+        return pairwise_improvement(table_samples(table), shared=shared, **how)
 
     def _p_without_variance(self, x: Strata, y: Strata, value: float) -> float:
         """Return the p-value of a permutation test where no run varies.

@@ -280,6 +280,32 @@ def shared_effects(samples: Mapping[str, Strata], variances: Variances) -> dict[
     return found
 
 
+def rank_effects(scores: ScoreTable) -> dict[str, SharedEffect]:
+    """Return the effects that the ranks of runs share over tasks, by algorithm.
+
+    Scores are ranked among all runs on their task, so no scale matters.
+    """
+    from scipy.stats import rankdata
+
+    if scores.run_counts.max(initial=0) < 2:
+        return {}
+    names = [name for name in scores.algorithms if scores.tasks_of(name)]
+    samples = [Strata.from_table(scores, name) for name in names]
+    place = {task: t for t, task in enumerate(scores.tasks)}
+    task = np.concatenate([
+        np.repeat([place[t] for t in scores.tasks_of(name)], strata.counts)
+        for name, strata in zip(names, samples, strict=True)
+    ])  # fmt: skip
+    values = np.concatenate([strata.values for strata in samples])
+    ranks = np.empty_like(values)
+    for t in range(len(scores.tasks)):
+        here = np.flatnonzero(task == t)
+        ranks[here] = rankdata(values[here])
+    parts = np.split(ranks, np.cumsum([strata.n_scores for strata in samples])[:-1])
+    of_ranks = [replace(one, values=x) for one, x in zip(samples, parts, strict=True)]
+    return shared_effects(dict(zip(names, of_ranks, strict=True)), "moderated")
+
+
 def table_noise(scores: ScoreTable, variances: Variances) -> Callable[[str, Sequence[str]], Noise]:
     """Return the function from an algorithm and tasks to the noise of its runs there."""
     names, place = scores.algorithms, {task: t for t, task in enumerate(scores.tasks)}

@@ -45,8 +45,7 @@ def test_what_is_missing_is_told_with_its_reasons_and_what_it_may_change():
     assert found == {
         "b": "b: 2 of 4 items without a score; 1 item without a sample, 1 sample without a score "
         "(1 error), 1 sample with a score despite its status (1 limit); mean 0.5 over its own "
-        "items, 0.5 over 2 shared ones, 0.25 if the others count as 0",
-        "order": "Missing scores cannot change the order of any two models",
+        "items, 0.5 over 2 shared ones, 0.25 if the others count as 0"
     }
     complete = said(audit(table_of([[1, 0], [0, 1]])), "missing")
     assert complete == {"none": "No score is missing"}
@@ -203,14 +202,14 @@ def test_twenty_models_on_many_items_take_seconds():
 
 def test_missing_scores_that_could_change_the_order_are_counted():
     scores = {"a": [[1, 1, 1, 0]], "b": [[1, 1, 0, np.nan]], "c": [[0, 0, 0, 0]]}
-    found = {one.name: one for one in audit(ScoreTable.from_arrays(scores, units="items"))}
+    (found,) = said(audit(ScoreTable.from_arrays(scores, units="items")), "order").values()
     # b may reach 3 of 4, as many as a, and has 2 at least.
-    assert found["order"].finding == "Missing scores cannot change the order of any two models"
+    assert found == "Missing scores cannot change the order of any two models"
     scores["a"] = [[1, 1, 0, 0, np.nan]]
     scores["b"], scores["c"] = [[0, 0, 1, 0, np.nan]], [[0, 0, 0, 0, 0]]
-    found = {one.name: one for one in audit(ScoreTable.from_arrays(scores, units="items"))}
+    (found,) = said(audit(ScoreTable.from_arrays(scores, units="items")), "order").values()
     # a has 0.4 to 0.6 and b 0.2 to 0.4: the order holds.
-    assert found["order"].value == 0.0
+    assert found == "Missing scores cannot change the order of any two models"
     scores["b"] = [[0, 0, np.nan, 1, np.nan]]
-    found = {one.name: one for one in audit(ScoreTable.from_arrays(scores, units="items"))}
-    assert found["order"].finding == "Missing scores could change the order of 1 pair (a and b)"
+    (found,) = said(audit(ScoreTable.from_arrays(scores, units="items")), "order").values()
+    assert found == "Missing scores could change the order of 1 pair (a and b)"

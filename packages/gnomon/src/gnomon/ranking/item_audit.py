@@ -22,6 +22,7 @@ from gnomon.stats.votes import Votes
 ITEM_TITLES = {
     "table": "What the evaluation contains",
     "missing": "Missing scores and their effect",
+    "order": "Could missing scores change the order?",
     "duplicates": "Are items repeated?",
     "discrimination": "Do the items separate the models?",
     "range": "Ceilings and floors",
@@ -140,7 +141,7 @@ def _unsure_order(names: Sequence[str], matrix: FloatArray) -> Statement:
     if len(pairs):
         shown = listed([f"{names[i]} and {names[j]}" for i, j in pairs], MOST_ITEMS)
         text = f"Missing scores could change the order of {counted(len(pairs), 'pair')} ({shown})"
-    return Statement("missing", "order", text, float(len(pairs)))
+    return Statement("order", "pairs", text, float(len(pairs)))
 
 
 def _statuses(rows: Rows, what: str) -> list[str]:

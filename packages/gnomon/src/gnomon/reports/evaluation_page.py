@@ -201,7 +201,7 @@ def _sound(found: _Findings) -> tuple[str, ...]:
     if found.unit == "vote":
         return found.said("missing")
     said: list[str] = []
-    for section in ("missing", "duplicates", "discrimination", "range"):
+    for section in ("missing", "order", "duplicates", "discrimination", "range"):
         texts = found.said(section)
         n = _MOST_SAID if section == "discrimination" else 1
         said += texts[:n]

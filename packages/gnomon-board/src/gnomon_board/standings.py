@@ -169,7 +169,9 @@ class Standings:
 def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     """Return the scores of some entries: names as algorithms, rules as tasks, trials as runs.
 
-    A pooled board has one task, and every rule is a run of it.
+    A pooled board has one task, and every rule is a run of it. Trials on two rules have different
+    labels: a learner starts anew in each, so they share no effect, and the statistics look for
+    none, which would depend on further entries.
     """
     from gnomon import ScoreTable
 
@@ -184,7 +186,7 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     columns = {
         "algorithm": [names[row.entry] for row in rows],
         "task": [POOL if board.pooled else row.rule for row in rows],
-        "run": [f"{row.rule} {row.run}" if board.pooled else row.run for row in rows],
+        "run": [f"{row.rule} {row.run}" for row in rows],
         "score": [row.errors for row in rows],
     }
     return ScoreTable(

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.ranking import rank
-from gnomon.stats import estimate
+from gnomon.stats import compare, estimate
 from gnomon_board.standings import Board, Contender, Score, score_table, standings_of
+
+IMPROVEMENT = "probability_of_improvement"
 
 
 def board(means, rules=("r1", "r2", "r3"), trials=5, seed=0, **changes):
@@ -198,6 +200,20 @@ def test_decoys_of_an_account_do_not_separate_it_from_a_rival(n):
     assert [line.contender.entry_id for line in after.ranked if line.contender.entry_id < 3] == [
         line.contender.entry_id for line in before.ranked
     ]
+
+
+def test_a_decoy_whose_trials_vary_together_does_not_change_the_comparison_of_others():
+    """It once widened the intervals of all pairs, since trials of one number passed for one run."""
+    without = board([40, 43], tuple("abcde"), seed=3)
+    together = np.random.default_rng(0).normal(1000, 60, size=5)
+    decoy = [Score(3, rule, run, x) for rule in without.rules for run, x in enumerate(together)]
+    contenders = [*without.contenders, Contender(3, "decoy", "account 2")]
+    given = replace(without, scores=[*without.scores, *decoy], contenders=contenders)
+    before, after = (
+        compare(score_table(each, each.contenders), "learner 1", "learner 2", IMPROVEMENT)[0]
+        for each in (without, given)
+    )
+    assert (before.low, before.high, before.p_value) == (after.low, after.high, after.p_value)
 
 
 def test_attempts_of_an_account_never_weaken_a_rival():

@@ -328,7 +328,7 @@ times, the reasons for differences, and where a peer is the better choice. `pyth
   the least of several calls in one process; for rliable's probability of improvement there was one call.
 * Scores: Atari 100k, five algorithms on 26 games, human-normalised (the runs of the rliable paper, 100 in each cell; the first ten are its case
   study). Votes: made up, with a known truth. Resamples: @RESAMPLES@ everywhere, 500 for coverage.
-* rliable's dependency arch 7.2 cannot be imported beside pandas 3, so pandas @PANDAS@ was installed by hand.
+* rliable's dependency arch 7.2 cannot be imported with pandas 3, so pandas @PANDAS@ was installed by hand.
 
 ## What each takes and gives
 
@@ -403,8 +403,8 @@ DrQ are not significantly different, while Arena-Rank's intervals do not overlap
 @FAULTS@
 
 rliable draws from NumPy's global state, whatever `random_state` is given: seed it (`numpy.random.seed`) for reproducible numbers.
-[`gnomon.compat.rliable`](from-rliable.md) has its names over Gnomon's estimators, without these
-three.
+[`gnomon.compat.rliable`](from-rliable.md) has the same functions with Gnomon's estimators, and has
+none of these problems.
 
 ## Where a peer is the better choice
 

@@ -116,7 +116,7 @@ def test_the_own_attempts_of_a_player_are_evidence(client, database, tmp_path):
     solve(client, first)
     second = go_on(client, me)
     said = client.get(second).text
-    assert "You tried these moves in the puzzle before. The rule is the same." in said
+    assert "You tried these moves in the previous puzzle. The rule is the same." in said
     client.post(f"/api{second.removesuffix('/evidence')}/give-up")  # no test board is solved
     with database.reading() as session:
         write_study(session, "s", tmp_path)

@@ -38,9 +38,9 @@ def near(share, theory, n):
 
 def test_coverage_of_normal_runs_is_that_of_theory(of_three):
     """Percentiles of 3 runs have the normal quantile and two thirds of the variance."""
-    assert near(of_three["intervals of mean that hold the true value"].value, 0.95, 400)
+    assert near(of_three["intervals of mean that contain the true value"].value, 0.95, 400)
     theory = 1 - 2 * stats.t.sf(1.96 * np.sqrt(2 / 3), 8)
-    percentile = of_three["percentile intervals of mean that hold the true value"].value
+    percentile = of_three["percentile intervals of mean that contain the true value"].value
     assert theory < 0.86
     assert near(percentile, theory, 400)
 
@@ -52,16 +52,16 @@ def test_errors_and_power_are_those_of_theory(of_three):
     shift = abs(np.subtract(*means)) / np.sqrt(2 / 12)
     low, high = (stats.nct.sf(stats.t.ppf(0.975, df), df, shift) for df in (8, 16))
     assert 0.5 < low < high < 0.9
-    found = of_three["true differences in mean that are found"].value
+    found = of_three["true differences in mean that are detected"].value
     assert low - 0.1 < found < high + 0.1
-    false = of_three["studies of copies in which a difference in mean is found"].value
+    false = of_three["studies of equal algorithms with a significant difference in mean"].value
     assert near(false, 0.05, 200)
-    assert of_three["studies whose rank intervals all hold the true ranks"].value > 0.95
+    assert of_three["studies whose rank intervals all contain the true ranks"].value > 0.95
 
 
 def test_a_share_has_its_standard_error_and_is_never_certain(of_three):
-    text = of_three["true differences in mean that are found reversed"].finding
-    assert text == "True differences in mean that are found reversed: 0.0 % (0.5)"
+    name = "true differences in mean that are significant in the wrong direction"
+    assert of_three[name].finding == f"T{name[1:]}: 0.0 % (0.5)"
 
 
 def test_the_same_seed_gives_the_same_shares():
@@ -79,9 +79,9 @@ def test_runs_that_share_an_effect_are_drawn_whole():
         for name, common in (("shared", 2.0), ("also", 2.0))
     }
     found = found_in(ScoreTable.from_arrays(arrays), 5, 100)
-    assert found["whole runs"].finding.startswith("Whole runs were drawn of shared, also")
-    percentile = found["percentile intervals of mean that hold the true value"].value
-    assert percentile < 0.6 < found["intervals of mean that hold the true value"].value
+    assert found["whole runs"].finding.startswith("Runs of shared, also share an effect over tasks")
+    percentile = found["percentile intervals of mean that contain the true value"].value
+    assert percentile < 0.6 < found["intervals of mean that contain the true value"].value
 
 
 def test_scores_on_unlike_scales_leave_ranks_and_their_test():
@@ -92,7 +92,7 @@ def test_scores_on_unlike_scales_leave_ranks_and_their_test():
         )
     )
     found = found_in(huge, 3, 5)
-    assert "true differences in probability_of_improvement that are found" in found
+    assert "true differences in probability_of_improvement that are detected" in found
     assert not any("mean" in name for name in found)
 
 

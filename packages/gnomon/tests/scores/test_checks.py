@@ -127,7 +127,7 @@ def labelled(*labels):
         ),
         (
             runs([3, 1, 2, 5], seed=[[7, 7, 8, 8]]),
-            "several runs have one 'seed'",
+            "several runs have the same 'seed'",
             runs([3, 1, 2, 5], [1, 4, 2, 3], seed=[[7, 8, 9, 9]] * 2),
         ),
         (

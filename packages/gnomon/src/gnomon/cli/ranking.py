@@ -79,8 +79,8 @@ def audit(
         int | None,
         typer.Option(
             metavar="N_RUNS",
-            help="Simulate studies of this number of runs, drawn from the table: how often "
-            "intervals, ranks and tests are right.",
+            help="Draw studies of this number of runs from the table, and report the coverage of "
+            "intervals and ranks and the power of tests.",
         ),
     ] = None,
     studies: Annotated[int, typer.Option(help="Number of simulated studies.")] = 200,

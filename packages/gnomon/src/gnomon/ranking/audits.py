@@ -99,10 +99,10 @@ def audit(
     n_resamples : int
         Number of resamples of the summaries.
     simulate : int, optional
-        Number of runs per algorithm and task of simulated studies, 2 or more. The table is then the
-        population, of 2 runs or more in each cell: studies are drawn from it with replacement, and
-        the section ``simulation`` reports how often intervals and rank intervals held the true
-        values, and how often tests found true and false differences.
+        Number of runs per algorithm and task in each simulated study, 2 or more. The table is the
+        population and needs 2 runs or more in each cell. Studies are drawn from it with
+        replacement; the section ``simulation`` reports how often intervals and rank intervals
+        contain the true values, and how often tests detect true differences and report false ones.
     n_studies : int
         Number of simulated studies, 2 or more.
     rng : numpy.random.Generator or int, optional

@@ -71,9 +71,10 @@ class Ranking(Results[Ranked]):
     n_sampled : ndarray of float, shape (n,)
         Size of the sample of each: runs per task (harmonic mean), tasks, or items.
     resolvable : float or None
-        The smallest difference that the table can resolve: the median over pairs of the smallest
-        difference that would be significant, corrected for all pairs. Of wins it is the distance of
-        P(X > Y) from one half. None if no difference of a typical pair would be significant.
+        The smallest difference that is significant for a typical pair: the median over pairs of
+        the smallest difference that would be significant, corrected for all pairs. Of wins it is
+        the distance of P(X > Y) from one half. None if no difference of a typical pair would be
+        significant.
 
     Examples
     --------
@@ -152,7 +153,7 @@ class Ranking(Results[Ranked]):
 
     @property
     def _resolution(self) -> str:
-        """The smallest difference that can be resolved, in a sentence."""
+        """The smallest difference that is significant, in a sentence."""
         if self.resolvable is None:
             return "No difference of a typical pair can be significant in a table of this size."
         least = f"a win probability of {0.5 + self.resolvable:.2f}"
@@ -247,7 +248,7 @@ def rank(
         winning against the others with its interval (the mean of items; by another method its
         rating, without an interval); ``rank_low, rank_high``, the best and the worst possible rank;
         ``tiers``, the numbers, from 1, of the tiers to which it belongs; and ``resolvable``, the
-        smallest difference that the table can resolve.
+        smallest difference that is significant for a typical pair.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Simulated studies: how often intervals, ranks and tests hold where a table is the population.
+"""Simulated studies: coverage of intervals and ranks, and power of tests, on a table of runs.
 
-Studies of few runs are drawn from the runs of the table. The verbs answer each of them, and the
-right answers are known: the values, the order and the ranks of the table itself.
+Studies of few runs are drawn from the table, and each is analysed as any table. The table is the
+population, so its values, order and ranks are the true ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gnomon.stats.strata import Strata
 METHODS: tuple[Method, ...] = ("auto", "percentile")
 #: Resamples of the table itself, of which only the values are needed: as few as verbs accept.
 FEW_RESAMPLES = 25
-#: With fewer runs in a cell, the population differs from that of the runs (docs: five seeds).
+#: With fewer runs in a cell, the table is a poor stand-in for new runs (docs: five seeds).
 ENOUGH_RUNS = 20
 
 
@@ -52,7 +52,7 @@ class _Population:
 
 
 class _Studies:
-    """Tables of few runs whose algorithms have the populations of these names."""
+    """Tables of few runs, drawn from a population for each algorithm."""
 
     def __init__(self, populations: Mapping[str, _Population], n_runs: int, like: ScoreTable):
         rows = [
@@ -74,7 +74,7 @@ class _Studies:
 
 @dataclass(frozen=True, eq=False)
 class _Answers:
-    """What the verbs answer for one table."""
+    """Estimates, comparisons of all pairs, and ranks of one table."""
 
     estimates: Mapping[Method, Sequence[Estimate]]
     pairs: Sequence[Comparison]
@@ -99,15 +99,15 @@ def simulated_studies(
     rng: np.random.Generator,
     progress: Callable[[int, int], object] | None = None,
 ) -> list[Statement]:
-    """Report how often intervals, ranks and tests hold in studies drawn from a table.
+    """Report coverage, power and false findings in studies drawn from a table.
 
     A study has `n_runs` runs of each algorithm on each of its tasks, drawn with replacement: whole
     runs of an algorithm whose runs share an effect over tasks (:func:`shared_effects`), otherwise
-    runs of each task apart. With each study goes one in which all algorithms are copies of one of
-    them, each in turn, so that all differences found there are false. An interval that is not
-    estimable holds nothing.
+    runs of each task separately. Each study is paired with one of equal algorithms: all have the
+    population of one algorithm, each in turn, so every significant difference is false. An interval
+    that is not estimable counts as one that does not contain the true value.
 
-    `metrics` are the summaries; without them, the probability of improvement and ranks remain.
+    `metrics` are summaries; if empty, only P(X > Y) and ranks are checked.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def simulated_studies(
         Fewer than two runs or studies are asked for, or an algorithm has a single run on a task.
     """
     _check_sizes(scores, n_runs, n_studies)
-    # The scale of the table is that of every study, whatever its few runs seem to show.
+    # Every study has the scale of the table; its few runs must not change it.
     scale = scores.normalization or (normalize(scores, "none").normalization if metrics else None)
     table = replace(scores, normalization=scale and replace(scale, left_out=None))
     samples = {name: Strata.from_table(table, name) for name in table.algorithms}
@@ -146,7 +146,7 @@ def simulated_studies(
 
 
 def _check_sizes(scores: ScoreTable, n_runs: int, n_studies: int) -> None:
-    """Refuse sizes that are no study, and cells that are no population."""
+    """Refuse studies of one run, a single study, and cells with a single run."""
     if n_runs < 2:
         raise ScoreDataError(f"{option(simulate=n_runs)}: expected 2 runs or more in each study")
     if n_studies < 2:
@@ -164,33 +164,33 @@ def _check_sizes(scores: ScoreTable, n_runs: int, n_studies: int) -> None:
 def _checked(
     study: _Answers, truth: _Answers, copies: Sequence[Comparison]
 ) -> Iterator[tuple[str, float]]:
-    """Yield the share of the answers to a study of which each of some statements holds."""
-    alpha, held = 1.0 - truth.ranking.level, "that hold the true value"
+    """Yield each statement with the share of results of one study for which it is true."""
+    alpha, covers = 1.0 - truth.ranking.level, "that contain the true value"
     for method, estimates in study.estimates.items():
         kind = "intervals" if method == "auto" else f"{method} intervals"
         for metric, both in _by_metric(estimates, truth.estimates[method]).items():
-            yield f"{kind} of {metric} {held}", _share_held(both)
+            yield f"{kind} of {metric} {covers}", _share_held(both)
     pairs = _by_metric(study.pairs, truth.pairs)
     for metric, of_metric in pairs.items():
-        yield f"intervals of differences in {metric} {held}", _share_held(of_metric)
-    yield "studies whose rank intervals all hold the true ranks", _holds_ranks(study, truth)
+        yield f"intervals of differences in {metric} {covers}", _share_held(of_metric)
+    yield "studies whose rank intervals all contain the true ranks", _holds_ranks(study, truth)
     for metric, of_metric in pairs.items():
         true = [(one, known.better) for one, known in of_metric if known.better is not None]
         found = [one.better == better for one, better in true if one.p_adjusted <= alpha]
         if true:
-            yield f"true differences in {metric} that are found", sum(found) / len(true)
-            wrong = found.count(False) / len(true)
-            yield f"true differences in {metric} that are found reversed", wrong
+            yield f"true differences in {metric} that are detected", sum(found) / len(true)
+            name = f"true differences in {metric} that are significant in the wrong direction"
+            yield name, found.count(False) / len(true)
         false = any(one.p_adjusted <= alpha for one in copies if one.metric == metric)
-        yield f"studies of copies in which a difference in {metric} is found", float(false)
+        yield f"studies of equal algorithms with a significant difference in {metric}", float(false)
     place = {name: i for i, name in enumerate(study.ranking.names)}
     for i, (a, b) in enumerate(pairwise(truth.ranking.names)):
         chance = float(truth.ranking.probability[i, i + 1])
         if chance > 0.5:
             x, y = place[a], place[b]
             found_better = study.ranking.separated[x, y] and study.ranking.probability[x, y] > 0.5
-            name = f"studies in which {a} is significantly better than {b}, and wins {chance:.3f}"
-            yield name, float(found_better)
+            name = f"studies that find {a} significantly better than {b}"
+            yield f"{name} (win probability {chance:.3f})", float(found_better)
 
 
 _Record = TypeVar("_Record", Estimate, Comparison)
@@ -199,7 +199,7 @@ _Record = TypeVar("_Record", Estimate, Comparison)
 def _by_metric(
     found: Sequence[_Record], true: Sequence[_Record]
 ) -> dict[str, list[tuple[_Record, _Record]]]:
-    """Return each record of a study with that of the truth, by their metric."""
+    """Return each record of a study with the true one, by metric."""
     both: dict[str, list[tuple[_Record, _Record]]] = {}
     for one, known in zip(found, true, strict=True):
         both.setdefault(one.metric, []).append((one, known))
@@ -211,7 +211,7 @@ def _share_held(both: Sequence[tuple[_Record, _Record]]) -> float:
 
 
 def _holds_ranks(study: _Answers, truth: _Answers) -> float:
-    """Return 1 if every rank interval holds all ranks that the true probabilities allow, else 0."""
+    """Return 1 if each rank interval contains all true ranks (several if tied), else 0."""
     better = truth.ranking.probability > 0.5
     best, worst = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
     ends = {one.name: (one.rank_low, one.rank_high) for one in study.ranking}
@@ -222,15 +222,15 @@ def _holds_ranks(study: _Answers, truth: _Answers) -> float:
 def _on_draws(
     table: ScoreTable, n_runs: int, n_studies: int, whole: Sequence[str]
 ) -> Iterator[Statement]:
-    """Describe the studies, and how far the table serves as their population."""
+    """Describe the studies, and warn if the table is too small to be their population."""
     counts = table.run_counts[table.run_counts > 0]
     least = int(counts.min())
     size = rank_range(least, int(counts.max()))
     text = f"{n_studies} studies of {n_runs} runs in each cell, drawn with replacement from {size} "
-    text += "runs. The table is the truth; in parentheses, standard errors of the simulation"
+    text += "runs. The table is the population; standard errors of the simulation in parentheses"
     yield Statement("simulation", "studies", text, float(n_studies))
     if whole:
-        text = f"Whole runs were drawn of {listed(whole)}: their runs share an effect over tasks"
+        text = f"Runs of {listed(whole)} share an effect over tasks, so whole runs were drawn"
         yield Statement("simulation", "whole runs", text, float(len(whole)))
     if least < ENOUGH_RUNS:
         text = f"Some cells have {least} runs: with fewer than {ENOUGH_RUNS} to draw from, shares "
@@ -241,7 +241,7 @@ def _on_draws(
 def _on_share(name: str, shares: Sequence[float]) -> Statement:
     """Report the mean of the shares of all studies, with its standard error."""
     share = float(np.mean(shares))
-    # Had one more study differed: equal ones are no certainty.
+    # If all studies agree, add one that does not: the standard error is never 0.
     varied = [*shares, 1.0 - shares[0]] if len({*shares}) == 1 else shares
     error = float(np.std(varied, ddof=1)) / math.sqrt(len(varied))
     finding = f"{name[0].upper()}{name[1:]}: {100.0 * share:.1f} % ({100.0 * error:.1f})"

@@ -80,12 +80,12 @@ def suspicions(table: ScoreTable, *, run_column: str | None = None) -> list[str]
 
 
 def _episodes_as_runs(table: ScoreTable, run_column: str | None) -> list[str]:
-    """Return a sentence that asks whether episodes were taken for runs, with all signs of it."""
+    """Return a warning with all signs that episodes were taken for runs, or none."""
     seeds = [name for name in table.attributes if role_of(name) == "run"]
     signs = [
         *_by_labels(table, run_column),
         *_by_counts(table.run_counts, len(table.tasks)),
-        *(f"several runs have one {name!r}" for name in seeds if _are_shared(table, name)),
+        *(f"several runs have the same {name!r}" for name in seeds if _are_shared(table, name)),
         *_by_order(table),
     ]
     if not signs:

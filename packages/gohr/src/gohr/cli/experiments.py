@@ -199,8 +199,8 @@ def report(
         int | None,
         typer.Option(
             min=1,
-            help="Also show whether poor tests or poor inference cost test boards, if the learners "
-            "conclude after this many boards of each trial (up to half a second each).",
+            help="Also show how many test boards are lost by poor tests and by poor inference if "
+            "learners conclude after this number of boards (up to half a second per trial).",
         ),
     ] = None,
     as_json: JsonOption = False,

@@ -324,7 +324,7 @@ class Induction(Results[Outcome]):
         return rank(known.scores())
 
     def sentences(self) -> tuple[str, ...]:
-        """Return what the outcomes say: boards solved, and the largest cause of failure.
+        """Summarise the outcomes in sentences: boards solved, and the largest cause of failure.
 
         Brackets show 95 % intervals over rules. Outcomes of all numbers of boards count alike.
         """

@@ -277,7 +277,7 @@ class PlaySession:
     def mastered_after(self) -> int | None:
         """Attempts before the first streak of successes, of the plan's length or ten; or None.
 
-        A streak goes on across boards.
+        A streak may span several boards.
         """
         target = self.game.terms.mastery or TARGET_STREAK
         found = attempts_to_master(self.successes, target=target)

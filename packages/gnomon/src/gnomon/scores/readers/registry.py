@@ -449,7 +449,7 @@ _REFUSED = {
     **dict.fromkeys((".gz", ".zip", ".tar", ".tgz", ".bz2", ".xz", ".7z"), "unpack it first"),
     **dict.fromkeys((".md", ".tex", ".html", ".pdf"), "documents are not read: copy the table to "
                     "a CSV file"),
-    **dict.fromkeys((".yaml", ".yml"), f"YAML is read from a folder {EVAL_RESULTS} alone: write "
+    **dict.fromkeys((".yaml", ".yml"), f"YAML is read only from a folder {EVAL_RESULTS}: write "
                     f"{_RECORDS}"),
 }  # fmt: skip
 

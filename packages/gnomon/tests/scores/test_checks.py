@@ -151,6 +151,10 @@ def test_episodes_taken_for_runs_are_found_by_labels_counts_seeds_and_order(
     assert taken(correct) == []
 
 
+def test_a_column_of_large_numbers_is_read_at_once():
+    assert taken(runs([3, 1], episodes=[[0, 10**12]])) == []
+
+
 def test_one_seed_in_all_rows_may_be_that_of_the_benchmark():
     assert taken(runs([3, 1, 2, 5], seed=[[7] * 4])) == []
 

@@ -242,7 +242,7 @@ def _on_share(name: str, shares: Sequence[float]) -> Statement:
     """Report the mean of the shares of all studies, with its standard error."""
     share = float(np.mean(shares))
     # If all studies agree, add one that does not: the standard error is never 0.
-    varied = [*shares, 1.0 - shares[0]] if len({*shares}) == 1 else shares
+    varied = [*shares, float(shares[0] <= 0.5)] if len({*shares}) == 1 else shares
     error = float(np.std(varied, ddof=1)) / math.sqrt(len(varied))
     finding = f"{name[0].upper()}{name[1:]}: {100.0 * share:.1f} % ({100.0 * error:.1f})"
     return Statement("simulation", name, finding, share)

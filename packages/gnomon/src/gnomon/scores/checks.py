@@ -105,7 +105,7 @@ def _by_labels(table: ScoreTable, run_column: str | None) -> Iterator[str]:
         values = table.rows.texts(name).names
         # The length of a run, such as 100 episodes in each row, does not count from 0 or 1.
         numbers = sorted(int(text) for text in values if text.isdecimal())
-        counts_up = numbers[:1] in ([0], [1]) and numbers == [*range(numbers[0], numbers[-1] + 1)]
+        counts_up = any(numbers == [*range(n, n + len(numbers))] for n in (0, 1))
         if len(values) > 1 and (counts_up or all(map(_LABEL.fullmatch, values))):
             yield f"a column {name!r} numbers the rows"
     run = table.rows["run"]

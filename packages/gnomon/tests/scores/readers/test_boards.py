@@ -53,6 +53,8 @@ def test_results_of_models_on_hugging_face(tmp_path):
         ("- value: 20.9\n", "another type .'dataset'"),
         (HLE.format(task="default", value="high"), "could not convert string to float: 'high'"),
         ("- dataset: {id: a\n", "expected YAML; while parsing"),
+        ("- date: 2026-13-01\n", "expected YAML; month must be in 1..12"),
+        ("[" * 3000, "expected YAML; maximum recursion"),
         (2 * HLE.format(task="default", value=1), "rows 1 and 2"),
     ],
 )
@@ -183,6 +185,8 @@ def test_judgments_of_mt_bench_on_pairs(tmp_path):
     assert wins == [1.0, 0.5, 0.5]  # two verdicts that disagree are a tie
     with pytest.raises(ScoreDataError, match=r"expected winners of MT-bench: .* found None and"):
         quietly(written(tmp_path / "x.jsonl", lines(pair(None, "A"))))
+    with pytest.raises(ScoreDataError, match="expected a log of a judge"):
+        quietly(written(tmp_path / "x.jsonl", lines(pair("tie", ["tie"]))))
 
 
 def test_games_of_arena_hard(tmp_path):
@@ -195,6 +199,9 @@ def test_games_of_arena_hard(tmp_path):
         path = written(tmp_path / "x.jsonl", lines(record | {"games": [wrong]}))
         with pytest.raises(ScoreDataError, match="games of Arena-Hard with a score such as A>B"):
             quietly(path)
+    for others in ([record | {"games": None}], [record, "x"]):
+        with pytest.raises(ScoreDataError, match="expected a log of a judge"):
+            quietly(written(tmp_path / "x.json", others))
 
 
 def test_two_files_of_votes_are_read_together(tmp_path):

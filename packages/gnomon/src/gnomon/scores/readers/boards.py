@@ -261,8 +261,8 @@ def _read_mteb(source: Source, wanted: ReadRequest) -> ScoreTable:
         content = json_content(path)
         if not _is_mteb(content):
             raise ScoreDataError(f"{path}: expected results of MTEB with task_name and scores")
-        model, revision = path.absolute().parts[-3:-1]
         with reading_log(path, "MTEB"):
+            model, revision = path.absolute().parts[-3:-1]
             found = [
                 {
                     "algorithm": model.replace("__", "/"),
@@ -328,7 +328,7 @@ def _read_eval_results(source: Source, wanted: ReadRequest) -> ScoreTable:
     for path in _eval_results_files(source):
         try:
             content = yaml.safe_load(path.read_bytes())
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError, RecursionError) as error:  # such as a date that is none
             reason = " ".join(str(error).split())
             raise ScoreDataError(f"{path}: expected YAML; {shortened(reason, 100)}") from None
         with reading_log(path, "Hugging Face"):

@@ -11,6 +11,7 @@ from gnomon.errors import counted, listed, note
 from gnomon.scores.columns import FloatArray, Rows, Texts, rows_of_records
 from gnomon.scores.readers.files import mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
+from gnomon.scores.readers.samples import reading_log
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, selected, tidy_rows
 
@@ -23,8 +24,6 @@ _WINNERS = {
 }  # fmt: skip
 #: The winner by the verdict of Arena-Hard, whose first game has the baseline as A.
 _VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B=A": "tie", "B>A": "b", "B>>A": "b"}
-
-
 #: The keys of a judgment of MT-bench on two models, which is made twice, in either order.
 _JUDGED = ("model_1", "model_2", "g1_winner", "g2_winner")
 
@@ -39,7 +38,8 @@ def _read_votes(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read votes: each is an item; the winner has 1, the loser 0, and both 0.5 in a tie."""
     if _are_judged(source):
         origin = Origin(str(source))
-        judged = [vote for record in source.content() for vote in _votes(record, origin)]
+        with reading_log(source.place, "a judge"):
+            judged = [vote for record in source.content() for vote in _votes(record, origin)]
         raw = rows_of_records(vote for vote in judged if vote["winner"] is not None)
         if len(raw) < len(judged):
             lost = counted(len(judged) - len(raw), "vote")

@@ -169,9 +169,9 @@ class Standings:
 def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     """Return the scores of some entries: names as algorithms, rules as tasks, trials as runs.
 
-    A pooled board has one task, and every rule is a run of it. Trials on two rules have different
-    labels: a learner starts anew in each, so they share no effect, and the statistics look for
-    none, which would depend on further entries.
+    A pooled board has one task, and every rule is a run of it. Trials of different rules have
+    different labels: a learner starts anew in each, so they share no effect, and the estimate of
+    one would depend on further entries.
     """
     from gnomon import ScoreTable
 

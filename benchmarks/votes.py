@@ -20,7 +20,7 @@ import numpy.typing as npt
 import gnomon as gn
 from benchmarks.record import Measurement
 from gnomon.results import noted
-from gnomon.stats.votes import MEAN_RATING, POINTS, bradley_terry
+from gnomon.stats.vote_ratings import MEAN_RATING, POINTS, bradley_terry
 
 N_STUDIES = int(os.environ.get("VOTE_STUDIES", "300"))
 TIES = 0.3

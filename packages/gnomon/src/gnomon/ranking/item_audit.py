@@ -16,7 +16,7 @@ from gnomon.scores.checks import statuses
 from gnomon.scores.columns import Rows
 from gnomon.scores.item_scores import ItemScores
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.votes import Votes
+from gnomon.stats.vote_ratings import Votes
 
 #: The headings of the sections.
 ITEM_TITLES = {

@@ -24,7 +24,7 @@ from gnomon.stats.cautions import (
 from gnomon.stats.improvement import wins_on_task
 from gnomon.stats.intervals import SharedEffect, rank_effects
 from gnomon.stats.strata import Strata
-from gnomon.stats.votes import bradley_terry as bradley_terry
+from gnomon.stats.vote_ratings import bradley_terry as bradley_terry
 
 By = Literal["algorithm", "task"]
 

@@ -31,7 +31,7 @@ from gnomon.scores.table import ScoreTable
 from gnomon.stats import Comparisons, compare, estimate
 from gnomon.stats.comparison import chosen_pair
 from gnomon.stats.items import Items
-from gnomon.stats.votes import METRIC as VOTES
+from gnomon.stats.vote_ratings import METRIC as VOTES
 
 #: Groups of items that are shown.
 MOST_GROUPS = 20

@@ -337,7 +337,7 @@ def _compare_items(
     from gnomon.stats.sequential import compare_items_sequentially
 
     if (votes := votes_of(scores)) is not None:
-        from gnomon.stats.votes import compare_votes
+        from gnomon.stats.vote_ratings import compare_votes
 
         refuse_options("votes", by=by, sequential=sequential)
         return compare_votes(scores, votes, pair, metrics, level)

@@ -282,7 +282,7 @@ def estimate(
 
         refuse_options("items", per_task=per_task, gamma=gamma, **unlike)
         if (votes := votes_of(scores)) is not None:
-            from gnomon.stats.votes import estimate_votes
+            from gnomon.stats.vote_ratings import estimate_votes
 
             refuse_options("votes", by=by)
             return estimate_votes(scores, votes, metrics, level)

@@ -39,7 +39,7 @@ from gnomon.stats.proportions import (
 )
 
 if TYPE_CHECKING:
-    from gnomon.stats.votes import Votes
+    from gnomon.stats.vote_ratings import Votes
 
 Mask = npt.NDArray[np.bool_]
 
@@ -75,7 +75,7 @@ def votes_of(scores: ScoreTable) -> Votes | None:
     if "opponent" not in scores.rows:
         return None
     # Loaded only where it is needed, for the memory of large evaluations.
-    from gnomon.stats.votes import Votes
+    from gnomon.stats.vote_ratings import Votes
 
     return Votes.of(scores)
 

@@ -152,7 +152,9 @@ class DegenerateScoresWarning(GnomonWarning):
 
 _ON_COMMAND_LINE = ContextVar("on_command_line", default=False)
 #: Arguments whose options on the command line have other names.
-_OPTIONS = {"metric": "score", "metrics": "metric", "columns": "column"}
+_OPTIONS = {
+    "metric": "score", "metrics": "metric", "columns": "column", "n_studies": "studies",
+}  # fmt: skip
 
 
 @contextmanager

@@ -105,7 +105,7 @@ def test_a_warning_names_small_populations():
 def test_tables_and_sizes_that_allow_no_studies_are_refused():
     with pytest.raises(ScoreDataError, match=r"simulate=1: expected 2 runs or more"):
         found_in(normal_runs(n_runs=5), 1)
-    with pytest.raises(ScoreDataError, match=r"studies=1: expected 2 studies or more"):
+    with pytest.raises(ScoreDataError, match=r"n_studies=1: expected 2 studies or more"):
         found_in(normal_runs(n_runs=5), 3, 1)
     single = ScoreTable.from_arrays({"a": [[1.0, 2.0], [2.0, 3.0]], "b": [[1.0, 4.0]]})
     with pytest.raises(ScoreDataError, match=r"found 1 of b on task_0 \(2 such cells\)"):

@@ -150,7 +150,7 @@ def _check_sizes(scores: ScoreTable, n_runs: int, n_studies: int) -> None:
     if n_runs < 2:
         raise ScoreDataError(f"{option(simulate=n_runs)}: expected 2 runs or more in each study")
     if n_studies < 2:
-        raise ScoreDataError(f"{option(studies=n_studies)}: expected 2 studies or more")
+        raise ScoreDataError(f"{option(n_studies=n_studies)}: expected 2 studies or more")
     single = np.argwhere(scores.run_counts == 1)
     if len(single):
         a, t = single[0]

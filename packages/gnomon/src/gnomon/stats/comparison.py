@@ -222,7 +222,8 @@ def compare(
         ``runs_and_tasks``: the tasks are a sample, by default where there is one run per algorithm
         and task.
     variances : str
-        As in :func:`~gnomon.stats.estimate`; those of paired runs are always their own.
+        As in :func:`~gnomon.stats.estimate`; those of paired runs are always their own. P(X > Y)
+        has no such choice: as in `rank`, effects that runs share are moderated over the table.
     n_resamples : int
         Number of resamples; none are drawn for means, gaps and unpaired medians.
     gamma : float, optional

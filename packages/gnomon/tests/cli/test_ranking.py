@@ -110,7 +110,7 @@ def test_tasks_with_scales_of_their_own_are_compared_aloud_or_normalised(tmp_pat
 def test_audit_prints_records_or_text(scores):
     found = records("audit", scores, "--resamples", 100)
     assert [*found[0]] == ["section", "name", "finding", "value"]
-    assert "How many runs would separate the first two?" in run("audit", scores, "--resamples", 100)
+    assert "What would separate the first two?" in run("audit", scores, "--resamples", 100)
     assert "Scores normalised by min-max over 3 tasks" in run(
         "audit", scores, "--resamples", 50, "--normalize", "min-max"
     )

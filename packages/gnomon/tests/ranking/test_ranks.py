@@ -355,3 +355,43 @@ def test_the_smallest_resolvable_difference_is_one_number():
     # A sign test of eight tasks is significant at 5 % with eight wins or with none.
     assert found.resolvable == found.as_records()[1]["resolvable"] == pytest.approx(0.5)
     assert "a typical pair: a win probability of 1.00" in str(found)
+
+
+def test_a_sign_test_needs_a_known_number_of_tasks():
+    won = np.arange(60) < 36
+    found = quiet(rank, ScoreTable.from_arrays({"a": [won], "b": [~won]}))
+    # Of 60 tasks 39 must be won, 9 more than half of them, and 6 more are.
+    assert found.needed == pytest.approx(60 * (9 / 6) ** 2, rel=1e-3)
+    equal = np.arange(60) < 30
+    assert quiet(rank, ScoreTable.from_arrays({"a": [equal], "b": [~equal]})).needed == np.inf
+    runs = ScoreTable.from_arrays({"a": [won, won], "b": [~won, ~won]})
+    assert quiet(rank, runs).needed is None
+
+
+@pytest.mark.parametrize("kind", ["tasks", "items", "right or wrong", "votes"])
+def test_the_first_two_are_separated_by_the_number_needed_of_equal_tasks(kind):
+    rng = np.random.default_rng(0)
+
+    def repeated(times):
+        if kind == "votes":
+            shares = np.repeat([1.0, 0.5, 0.0], [22, 10, 8]), np.repeat([1.0, 0.0], [23, 17])
+            share = np.tile(np.concatenate(shares), times)
+            first = np.tile(np.repeat(["b", "a"], 40), times)
+            other = np.tile(np.repeat(["c", "b"], 40), times)
+            rows = {"task": [*range(share.size)] * 2, "score": [*share, *1.0 - share]}
+            rows |= {"algorithm": [*first, *other], "opponent": [*other, *first]}
+            return ScoreTable(rows, units="items")
+        scores = {name: np.tile(x, times) for name, x in drawn.items()}
+        return ScoreTable.from_arrays(scores, units="tasks" if kind == "tasks" else "items")
+
+    drawn = {name: rng.normal(mean, 1.0, (1, 60)) for name, mean in (("a", 0.4), ("b", 0.1))}
+    drawn["c"] = rng.normal(-1.0, 1.0, (1, 60))
+    if kind == "right or wrong":
+        drawn = {name: (x > 0.0).astype(float) for name, x in drawn.items()}
+    first = quiet(rank, repeated(1))
+    times = first.needed / (80 if kind == "votes" else 60)
+    assert 2.0 < times < 60.0
+    # Later steps of Holm's correction, and ties of the sign test, make fewer sufficient.
+    few, many = (quiet(rank, repeated(n)) for n in (int(0.5 * times), int(1.25 * times) + 1))
+    assert first.names == few.names == many.names
+    assert [bool(x.separated[0, 1]) for x in (few, many)] == [False, True]

@@ -42,7 +42,8 @@ def section_of(page, name):
 
 def test_two_models_are_told_apart_by_how_much_and_where():
     page = scores_report(table_of({"small": 0.0, "large": 0.5}), "logs", by=["topic"])
-    better, where, _ = page.answers
+    better, where, top, _ = page.answers
+    assert top.sentences == ("large and small: significantly different with the present 60 items.",)
     assert re.match(r"large is better than small by 0\.\d+\s\[0\.\d+.*60 items", *better.sentences)
     assert "p < 0.0001" in better.sentences[0]
     assert "only large solves" in where.sentences[0]
@@ -85,6 +86,8 @@ def test_twenty_models_are_ranked_and_the_first_compared_with_each():
     gains = {f"m{i:02}": 0.03 * i for i in range(20)}
     page = scores_report(table_of(gains, 200), "logs")
     top, pair = page.answers[0].sentences
+    assert re.search("of all 190 pairs .* are not significantly", *page.answers[2].sentences)
+    assert re.search("about [0-9,]+ would separate them", *page.answers[3].sentences)
     assert re.search("of 20 models", top)
     assert "after correction over 190 pairs" in pair
     assert len(section_of(page, "ranks").tables[0].rows) == 20

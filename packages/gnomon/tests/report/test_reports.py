@@ -121,6 +121,28 @@ def test_the_first_card_names_the_winner_when_low_scores_are_good(tmp_path):
     assert re.search(r"good is better than poor, by [67]\.\d+", text)
 
 
+def test_single_scores_with_gaps_show_what_is_noise_and_the_next_score_to_add(tmp_path):
+    rng = np.random.default_rng(1)
+    scores = {f"a{i}": rng.normal(i / 5, 1, 30) for i in range(4)}
+    rows = [
+        {"algorithm": name, "task": f"t{t:02}", "run": 0, "score": 10.0 ** (t % 9) * x}
+        for name, values in scores.items()
+        for t, x in enumerate(values)
+    ]
+    # One of the first two lacks a task with equal scores and one without.
+    rows = [row | {"score": 1.0} if row["task"] == "t05" else row for row in rows]
+    rows = [row for row in rows if row["algorithm"] != "a3" or row["task"] not in ("t05", "t20")]
+    table = ScoreTable(rows)
+    text = report(table, tmp_path / "page.md", n_resamples=50).read_text()
+    with noted():
+        ranking = gn.rank(table)
+    assert "a3" in ranking.names[:2]
+    unsure = 6 - int(ranking.separated.sum()) // 2
+    assert f"and {unsure} of all 6 pairs ({unsure / 6:.0%}) are not significantly diff" in text
+    assert f"with the present 28 tasks; about {np.ceil(ranking.needed):,.0f} would separate" in text
+    assert "Next score to add: a3 on t20, of the 2 tasks that one of the two lacks" in text
+
+
 def test_equal_scores_are_said_to_be_equal(tmp_path):
     table = gn.ScoreTable.from_arrays({name: np.ones((3, 2)) for name in "ab"})
     text = report(table, tmp_path / "page.md", n_resamples=50).read_text()

@@ -33,7 +33,7 @@ TITLES = {
     "estimates": "Summary scores",
     "ranks": "Ranks",
     "metrics": "Does the order depend on the metric?",
-    "runs": "How many runs would separate the first two?",
+    "runs": "What would separate the first two?",
     "simulation": "Simulated studies",
 }
 #: Summaries whose orders are compared.
@@ -149,7 +149,7 @@ def audit(
         estimates = tried(lambda: estimate(kept, [*summaries], **how))
     full = with_left_out(table)
     with noted():  # These warnings repeat what the sections above report for each algorithm.
-        runs = _on_runs(ranking, full)
+        runs = on_first_two(ranking, full)
     simulated: list[Statement] = []
     if simulate is not None:
         metrics = [] if isinstance(estimates, GnomonError) else [*summaries]
@@ -315,24 +315,28 @@ def _on_metric(metric: str, values: dict[str, float], ranking: Ranking) -> State
     return Statement("metrics", metric, text, float(len(turned)))
 
 
-def _on_runs(ranking: Ranking, scores: ScoreTable) -> Statement:
-    """Report whether the first two are separated, and if not how many runs are planned for them."""
+def on_first_two(ranking: Ranking, scores: ScoreTable) -> Statement:
+    """Report whether the first two are separated, and if not what would separate them.
+
+    Where runs are the sample their number is planned; the number of tasks, items or votes is
+    `needed` of the ranking. Of a table with gaps, the next score to add is named, too. The value
+    is how many more are needed.
+    """
     a, b = ranking.names[:2]
-    of_runs = ranking.settings["resampling"] == "runs"
-    pair, units = f"{a} and {b}", "runs per task" if of_runs else "tasks"
-    # Numbers of runs are harmonic means.
-    present = float(min(ranking.n_sampled[:2]))
+    pair, units, of_runs = f"{a} and {b}", ranking.sample, ranking.needed is None
+    present = len(scores.tasks if units == "votes" else scores.shared_tasks([a, b]))
+    more = math.nan
     if math.isnan(ranking.p_adjusted[0, 1]):
-        return Statement("runs", "first and second", f"{pair}: not comparable", math.nan)
-    if ranking.separated[0, 1]:
-        numbers = f"{present:.0f}"
+        text = f"{pair}: not comparable"
+    elif ranking.separated[0, 1]:
+        numbers = f"{present:,}"
         if of_runs:
             counts = scores.select(algorithms=[a, b]).run_counts
             numbers = rank_range(counts[counts > 0].min(), counts.max())
         text = f"{pair}: {_DIFFERENT} with the present {numbers} {units}"
         return Statement("runs", "first and second", text, 0.0)
-    text, needed = f"{pair}: not {_DIFFERENT}", math.nan
-    if of_runs:
+    elif of_runs:
+        text = f"{pair}: not {_DIFFERENT}"
         planned = tried(lambda: plan(scores, a, b, IMPROVEMENT, level=ranking.level))
         if isinstance(planned, GnomonError):
             text += f"; runs are not planned: {planned}"
@@ -340,5 +344,34 @@ def _on_runs(ranking: Ranking, scores: ScoreTable) -> Statement:
             needs = planned.notes[0].removeprefix(f"{a} and {b} ({IMPROVEMENT}): ")
             text += f". In a test of this pair alone, {needs.removesuffix('.')}"
             runs = planned.as_records()[0]["needed"]
-            needed = math.nan if runs is None else float(max(runs - math.floor(present), 0))
-    return Statement("runs", "first and second", text, needed)
+            # Numbers of runs are harmonic means.
+            now = math.floor(min(ranking.n_sampled[:2]))
+            more = math.nan if runs is None else float(max(runs - now, 0))
+    else:
+        text = f"{pair}: not {_DIFFERENT} with the present {present:,} {units}"
+        if math.isfinite(needed := ranking.needed or math.inf):
+            more = float(max(math.ceil(needed) - present, 1))
+            text += f"; about {present + more:,.0f} would separate them with a probability of at "
+            text += "least one half if the true difference is the observed one"
+        elif ranking.probability[0, 1] in (0.0, 0.5):
+            text += ", where they are equal"
+        else:
+            text += f", too few {units} for any difference to be significant"
+    return Statement("runs", "first and second", text + _next_score(scores, a, b), more)
+
+
+def _next_score(scores: ScoreTable, a: str, b: str) -> str:
+    """Name the score to add next, of the tasks that only one of the two has.
+
+    It is that of the task with most different scores, since equal scores order nothing.
+    """
+    one_has = {*scores.tasks_of(a)} ^ {*scores.tasks_of(b)}
+    if scores.units == "items" or not one_has:
+        return ""
+    task = scores.rows["task"]
+    different = np.unique(np.stack([task.codes, scores.rows["score"]]), axis=1)[0].astype(np.int64)
+    n = dict(zip(task.names, np.bincount(different, minlength=len(task.names)), strict=True))
+    best = max((x for x in scores.tasks if x in one_has), key=lambda x: int(n[x]))
+    name = b if best in scores.tasks_of(a) else a
+    tasks = counted(len(one_has), "task")
+    return f". Next score to add: {name} on {best}, of the {tasks} that one of the two lacks"

@@ -23,6 +23,7 @@ from gnomon.printing import latex_table, percent
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
 from gnomon.results import FieldRecord, Results, Row, if_known, made_by, noted, recorded
 from gnomon.scores.checks import own_scales
+from gnomon.scores.columns import IntArray
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
@@ -75,6 +76,14 @@ class Ranking(Results[Ranked]):
         the smallest difference that would be significant, corrected for all pairs. Of wins it is
         the distance of P(X > Y) from one half. None if no difference of a typical pair would be
         significant.
+    needed : float or None
+        Number of tasks (items, votes) at which the first and the second would be separated if all
+        further ones had the observed difference and variance: ``n (d_min / d)**2`` with the
+        difference d on the present n and the smallest significant one d_min, corrected for all
+        pairs. If the true difference is the observed one, the power there is at least about one
+        half: more where later steps of Holm's correction count, or where d_min is a whole task.
+        Infinite if d is 0 or no difference on n would be significant. None if runs are the sample
+        or the two are not comparable.
 
     Examples
     --------
@@ -90,6 +99,7 @@ class Ranking(Results[Ranked]):
     p_adjusted: FloatArray
     n_sampled: FloatArray
     resolvable: float | None
+    needed: float | None
 
     drawn_by: ClassVar[str | None] = "gnomon.plot.tiers:ranking_figure"
 
@@ -107,6 +117,14 @@ class Ranking(Results[Ranked]):
     def separated(self) -> BoolArray:
         """Which pairs are significantly different, shape (n, n)."""
         return np.asarray(self.p_adjusted <= 1.0 - self.level)
+
+    @property
+    def sample(self) -> str:
+        """What is sampled: ``runs per task``, ``tasks``, ``items`` or ``votes``."""
+        if "units" in self.settings:
+            return "items" if self.settings["method"] == ITEM_MEAN else "votes"
+        is_runs = self.settings["resampling"] == "runs"
+        return "runs per task" if is_runs else f"{ground_of(self.settings['by'])}s"
 
     @property
     def level(self) -> float:
@@ -131,9 +149,7 @@ class Ranking(Results[Ranked]):
     def notes(self) -> tuple[str, ...]:
         """What the ranks are based on, and how to read the tiers."""
         method, by = self.settings["method"], self.settings["by"]
-        kind = by
-        if "units" in self.settings:
-            kind = "items" if method == ITEM_MEAN else "votes"
+        kind = self.sample if "units" in self.settings else by
         unit = "Tasks" if by == "task" else "Algorithms"
         notes = [_BASIS[kind], f"{unit} in the same tier are not significantly different."]
         pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
@@ -318,10 +334,11 @@ def rank(
         field.names,
         values,
         strength,
-        (found.value, found.p_adjusted),
+        (found.value, found.p_adjusted, found.resolvable),
         n_sampled,
         tuple(warned),
-        resolvable=_typical(found.resolvable),
+        resolvable=_typical(found.resolvable, 0.5),
+        n_units=None if found.resampling == "runs" else found.n_shared,
         method=method,
         by=by,
         level=level,
@@ -329,12 +346,12 @@ def rank(
     )
 
 
-def _typical(resolvable: FloatArray) -> float | None:
-    """Return the median over pairs, (n, n), None if it is infinite or no pair is known."""
+def _typical(resolvable: FloatArray, most: float) -> float | None:
+    """Return the median over pairs, (n, n), None if it is above `most` or no pair is known."""
     of_pairs = resolvable[np.triu_indices(len(resolvable), 1)]
     known = np.sort(of_pairs[~np.isnan(of_pairs)])
-    median = known[len(known) // 2] if known.size else math.inf
-    return float(median) if math.isfinite(median) else None
+    median = float(known[len(known) // 2]) if known.size else math.inf
+    return median if math.isfinite(median) and median <= most else None
 
 
 def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
@@ -368,19 +385,30 @@ def _assembled(
     names: Sequence[str],
     values: FloatArray,
     strength: FloatArray,
-    pairs: tuple[FloatArray, FloatArray],
+    pairs: tuple[FloatArray, FloatArray, FloatArray],
     n_sampled: FloatArray,
     warned: tuple[str, ...],
     *,
     resolvable: float | None,
+    n_units: IntArray | None,
     neutral: float = 0.5,
     sign: float = 1.0,
     **settings: Any,
 ) -> Ranking:
-    """Return the ranking by strength of values with their intervals, and pairs (value, p)."""
+    """Return the ranking by strength of values with their intervals.
+
+    `pairs` are value, p-value and smallest significant difference, `n_units` the number of tasks,
+    items or votes behind each value; None where runs are the sample.
+    """
     keys = np.round(np.where(np.isnan(strength), -np.inf, strength), 12)
     order = sorted(range(len(names)), key=lambda i: (-keys[i], names[i]))
-    probability, p_adjusted = (x[np.ix_(order, order)] for x in pairs)
+    probability, p_adjusted, least = (x[np.ix_(order, order)] for x in pairs)
+    needed = None
+    if n_units is not None and not math.isnan(p_adjusted[0, 1]):
+        n, smallest = float(n_units[order[0], order[1]]), float(least[0, 1])
+        distance = abs(float(probability[0, 1]) - neutral)
+        is_known = distance > 0.0 and math.isfinite(smallest)
+        needed = n * (smallest / distance) ** 2 if is_known else math.inf
     separated = p_adjusted <= 1.0 - settings["level"]
     better = separated & (sign * (probability - neutral) > 0.0)
     low, high = 1 + better.sum(axis=0), len(names) - better.sum(axis=1)
@@ -403,6 +431,7 @@ def _assembled(
         p_adjusted=p_adjusted,
         n_sampled=n_sampled[order],
         resolvable=resolvable,
+        needed=needed,
     )
 
 
@@ -429,18 +458,23 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
     values = np.array([[one.value, one.low, one.high] for one in means]).T
     difference, p = np.full((2, len(names), len(names)), np.nan)
     np.fill_diagonal(difference, 0.0)
+    n_units = np.full(p.shape, len(scores.tasks))  # all votes bear on each pair
     for (i, j), one in zip(combinations(range(len(names)), 2), found, strict=True):
         difference[i, j], difference[j, i] = one.value, -one.value
         p[i, j] = p[j, i] = one.p_adjusted
+        if means[0].metric == ITEM_MEAN:
+            n_units[i, j] = n_units[j, i] = one.n_items
     sizes = np.array([one.n_clusters or one.n_tasks for one in means], dtype=np.float64)
+    least = _resolved_by_items(found, sizes, level)
     return _assembled(
         names,
         values,
         sign * values[0],
-        (difference, p),
+        (difference, p, least),
         np.array([float(one.n_tasks) for one in means]),
         tuple(notes),
-        resolvable=_typical(_resolved_by_items(found, sizes, level)),
+        resolvable=_typical(least, math.inf),
+        n_units=n_units,
         neutral=0.0,
         sign=sign,
         method=means[0].metric,
@@ -466,7 +500,9 @@ def _resolved_by_items(found: Comparisons, sizes: FloatArray, level: float) -> F
     tail = (1.0 - level) / 2.0
     steps = special.stdtrit(df, tail) - special.stdtrit(df, POWER)
     resolvable = np.full((len(sizes), len(sizes)), np.nan)
-    resolvable[i, j] = detectable * special.stdtrit(df, tail / len(found)) / steps
+    resolvable[i, j] = resolvable[j, i] = (
+        detectable * special.stdtrit(df, tail / len(found)) / steps
+    )
     return resolvable
 
 

@@ -13,6 +13,7 @@ from gnomon.errors import ScoreDataError, counted, joined
 from gnomon.plot.figure import Figure
 from gnomon.printing import p_value, percent
 from gnomon.ranking import audit, rank
+from gnomon.ranking.audits import on_first_two
 from gnomon.ranking.item_audit import ITEM_TITLES
 from gnomon.ranking.ranks import rank_range, tier_text
 from gnomon.reports.page import (
@@ -22,6 +23,7 @@ from gnomon.reports.page import (
     Table,
     best_text,
     cell,
+    order_answers,
     p_text,
     report_of,
     sentence,
@@ -55,6 +57,11 @@ def evaluation_report(
     answers = [
         Answer("Which model is better?" if found.ranking else "How good is it?", _better(found)),
         *([Answer("Where do they differ?", _where(found))] if found.on_items else []),
+        *(
+            order_answers(found.ranking, on_first_two(found.ranking, found.table).finding)
+            if found.ranking
+            else ()
+        ),
         Answer("Is the evaluation sound?", _sound(found)),
     ]
     sections = [

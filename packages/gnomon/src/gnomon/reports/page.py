@@ -237,6 +237,22 @@ def best_text(ranking: Ranking, kind: str) -> str:
     return f"{text}: they are not significantly different."
 
 
+def order_answers(ranking: Ranking, settled: str) -> tuple[Answer, ...]:
+    """Return how many pairs of the order may be noise, and what would separate the first two."""
+    n, apart = len(ranking.names), ranking.separated
+    answer = Answer("What would settle the top?", (sentence(settled),))
+    if n < 3:
+        return (answer,)
+    unsure = n - 1 - sum(bool(apart[i, i + 1]) for i in range(n - 1))
+    pairs = n * (n - 1) // 2
+    all_unsure = pairs - int(apart.sum()) // 2
+    text = (
+        f"{unsure} of {n - 1} pairs of neighbours ({unsure / (n - 1):.0%}) and {all_unsure:,} of "
+        f"all {pairs:,} pairs ({all_unsure / pairs:.0%}) are not significantly different."
+    )
+    return Answer("How much of the order may be noise?", (text,)), answer
+
+
 def cell(value: float, low: float, high: float, **missing: str) -> str:
     """Return a number with its interval, which no line break separates."""
     return (

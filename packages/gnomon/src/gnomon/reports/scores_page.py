@@ -35,6 +35,7 @@ from gnomon.reports.page import (
     Table,
     best_text,
     cell,
+    order_answers,
     p_text,
     report_of,
     sentence,
@@ -257,22 +258,12 @@ def _answers(found: _Findings) -> tuple[Answer, ...]:
     if isinstance(ranking, GnomonError):
         why = sentence(f"The table cannot be ranked: {ranking}")
         return (Answer("Which algorithm is best?", (why,)),)
-    answers = [
-        Answer("Which algorithm is best?", _best(ranking)),
+    return (
+        Answer("Which algorithm is best?", (best_text(ranking, "algorithm"),)),
         Answer("By how much?", _lead(found)),
         Answer("Does the order depend on the metric?", _metrics(found)),
-    ]
-    settled = _said(found, "runs")
-    return (*answers, *([Answer("What would settle it?", settled)] if settled else []))
-
-
-def _best(ranking: Ranking) -> tuple[str, ...]:
-    n = len(ranking.names) - 1
-    apart = sum(bool(ranking.separated[i, i + 1]) for i in range(n))
-    text = best_text(ranking, "algorithm")
-    if n < 2:
-        return (text,)
-    return text, f"{apart} of {counted(n, 'pair')} of neighbours are significantly different."
+        *order_answers(ranking, *_said(found, "runs")),
+    )
 
 
 def _lead(found: _Findings) -> tuple[str, ...]:

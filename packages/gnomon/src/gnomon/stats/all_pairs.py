@@ -47,8 +47,8 @@ class PairwiseImprovement:
     Arrays of pairs have the shape (n, n), arrays of single algorithms (n,). Row i and column j is
     the probability that a run of i is better than a run of j, averaged over the `n_shared` tasks
     that both have; NaN where there are none. `p_adjusted` is corrected for all pairs. `resolvable`
-    is the smallest distance from one half that would be significant among all pairs, infinite where
-    none would be. `mean` is the mean of `value` over the others, with its interval.
+    is the smallest distance from one half that would be significant among all pairs, more than one
+    half where none would be. `mean` is the mean of `value` over the others, with its interval.
     """
 
     value: FloatArray
@@ -383,7 +383,6 @@ def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpr
     for x, p in zip((p_value, p_adjusted, resolvable), of_pairs, strict=True):
         x[i, j] = x[j, i] = np.where(n_shared[i, j] > 1, p, np.nan)
     resolvable = resolvable / np.maximum(n_shared, 1)
-    resolvable[resolvable > 0.5] = np.inf
     # The mean over the others, on each task where there are others.
     of_task = np.zeros((len(samples), n))
     for t, leads in enumerate(away):

@@ -8,9 +8,9 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from gnomon.cli import app
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.ranking import audit
-from gnomon.scores import ScoreTable, write_scores
+from gnomon.scores import ScoreTable, read_scores, write_scores
 
 
 def normal_runs(n_tasks=4, n_runs=400, shifts=(0.0, 1.2), seed=0):
@@ -111,8 +111,11 @@ def test_tables_and_sizes_that_allow_no_studies_are_refused():
     with pytest.raises(ScoreDataError, match=r"found 1 of b on task_0 \(2 such cells\)"):
         found_in(single, 3)
     items = ScoreTable.from_arrays({"a": [[1.0, 0.0, 1.0]]}, units="items")
-    with pytest.raises(ScoreDataError, match="simulate applies to tasks, not to items"):
-        audit(items, simulate=5)
+    with pytest.warns(DegenerateScoresWarning, match="each vote is an item"):
+        votes = read_scores([{"model_a": "a", "model_b": "b", "winner": "model_a"}])
+    for unlike in (items, votes):
+        with pytest.raises(ScoreDataError, match="simulate applies to tasks, not to items"):
+            audit(unlike, simulate=5)
 
 
 def test_the_command_prints_records_and_shares(tmp_path):

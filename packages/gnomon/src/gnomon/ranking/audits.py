@@ -23,7 +23,7 @@ from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.estimates import Estimate, estimate
-from gnomon.stats.items import refuse_options, votes_of
+from gnomon.stats.items import refuse_options
 from gnomon.stats.planning import plan
 from gnomon.stats.summary_statistics import SUMMARY_METRICS
 
@@ -139,7 +139,7 @@ def audit(
     check_resamples(n_resamples)
     table, draws = table_of(scores), generator(rng)
     if table.units == "items":
-        refuse_options("items" if votes_of(table) is None else "votes", simulate=simulate)
+        refuse_options("items", simulate=simulate)  # of votes, too
         return Audit(item_statements(table, draws), made_by(rng), table=table)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": rng}
     with noted() as notes:

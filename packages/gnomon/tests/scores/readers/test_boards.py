@@ -51,6 +51,7 @@ def test_results_of_models_on_hugging_face(tmp_path):
     ("text", "said"),
     [
         ("- value: 20.9\n", "another type .'dataset'"),
+        ("- {dataset: {id: null}, value: 20.9}\n", "id: expected a name, found None"),
         (HLE.format(task="default", value="high"), "could not convert string to float: 'high'"),
         ("- dataset: {id: a\n", "expected YAML; while parsing"),
         ("- date: 2026-13-01\n", "expected YAML; month must be in 1..12"),
@@ -160,9 +161,9 @@ def test_annotations_of_alpaca_eval(tmp_path):
     table = quietly(written(tmp_path / "annotations.json", content), cluster="dataset")
     assert table.algorithms == ("yi-34b",)
     assert [row["score"] for row in table.to_records()] == [0.0, 0.75, 0.5, None]
-    for wrong in (2.5, "yes"):
+    for wrong in ({"preference": 2.5}, {"preference": "yes"}, {"generator_2": None}):
         with pytest.raises(ScoreDataError, match="another type"):
-            quietly(written(tmp_path / "annotations.json", [judged(wrong)]))
+            quietly(written(tmp_path / "annotations.json", [judged(1.5) | wrong]))
 
 
 def pair(one, two):

@@ -92,6 +92,13 @@ def _first(content: Any) -> Mapping[str, Any]:
     return first if isinstance(first, Mapping) else {}
 
 
+def _name(record: Mapping[str, Any], key: str) -> str:
+    """Return the name of a model or task in a record; refuse any other value, such as null."""
+    if not isinstance(name := record[key], str) or not name:
+        raise ValueError(f"{key}: expected a name, found {name!r}")
+    return name
+
+
 def _resolved(report: Mapping[str, Any]) -> Any:
     return report.get("resolved_ids", report.get("resolved"))
 
@@ -148,7 +155,7 @@ def _mt_bench(records: Any, stem: str) -> _Samples:
         known = None if isinstance(score, float) and score < 0 else record["score"]
         about = {"question": str(record["question_id"]), "turn": str(record["turn"])}
         item = f"{about['question']}/turn {about['turn']}"
-        yield str(record["model"]), Sample(item=item, scores={"score": known}, attributes=about)
+        yield _name(record, "model"), Sample(item=item, scores={"score": known}, attributes=about)
 
 
 def _alpaca_eval(records: Any, stem: str) -> _Samples:
@@ -166,7 +173,7 @@ def _alpaca_eval(records: Any, stem: str) -> _Samples:
         n_seen[text] += 1
         share = None if value is None else 0.5 if value == 0.0 else value - 1.0
         yield (
-            str(record["generator_2"]),
+            _name(record, "generator_2"),
             Sample(
                 item=columns["input_hash"],
                 epoch=n_seen[text],
@@ -267,7 +274,7 @@ def _read_mteb(source: Source, wanted: ReadRequest) -> ScoreTable:
                 {
                     "algorithm": model.replace("__", "/"),
                     "revision": revision,
-                    "task": str(content["task_name"]),
+                    "task": _name(content, "task_name"),
                     "split": split,
                     "subset": one["hf_subset"],
                     "score": float(one["main_score"]),
@@ -333,8 +340,8 @@ def _read_eval_results(source: Source, wanted: ReadRequest) -> ScoreTable:
             raise ScoreDataError(f"{path}: expected YAML; {shortened(reason, 100)}") from None
         with reading_log(path, "Hugging Face"):
             for one in content:
-                task = str(one["dataset"]["id"])
-                if (part := one["dataset"].get("task_id", "default")) != "default":
+                task = _name(one["dataset"], "id")
+                if (part := one["dataset"].get("task_id") or "default") != "default":
                     task += f"/{part}"
                 if one.get("notes"):
                     task += f" ({one['notes']})"

@@ -107,6 +107,8 @@ def test_tables_and_sizes_that_allow_no_studies_are_refused():
         found_in(normal_runs(n_runs=5), 1)
     with pytest.raises(ScoreDataError, match=r"n_studies=1: expected 2 studies or more"):
         found_in(normal_runs(n_runs=5), 3, 1)
+    with pytest.raises(ScoreDataError, match=r"n_studies=5: no study is simulated; .* simulate=5"):
+        audit(normal_runs(n_runs=5), n_studies=5)
     single = ScoreTable.from_arrays({"a": [[1.0, 2.0], [2.0, 3.0]], "b": [[1.0, 4.0]]})
     with pytest.raises(ScoreDataError, match=r"found 1 of b on task_0 \(2 such cells\)"):
         found_in(single, 3)

@@ -83,7 +83,9 @@ def audit(
             "intervals and ranks and the power of tests.",
         ),
     ] = None,
-    studies: Annotated[int, typer.Option(help="Number of simulated studies.")] = 200,
+    studies: Annotated[
+        int | None, typer.Option(help="Number of simulated studies; 200 by default.")
+    ] = None,
     seed: Seed = 0,
     *,
     scores: ScoreOptions,

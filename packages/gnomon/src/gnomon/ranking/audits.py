@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from gnomon.errors import GnomonError, check_resamples, counted, listed
+from gnomon.errors import GnomonError, ScoreDataError, check_resamples, counted, listed, option
 from gnomon.printing import p_value
 from gnomon.ranking.item_audit import ITEM_TITLES, Statement, item_statements
 from gnomon.ranking.ranks import Ranking, rank, rank_range
@@ -79,7 +79,7 @@ def audit(
     level: float = 0.95,
     n_resamples: int = 2000,
     simulate: int | None = None,
-    n_studies: int = 200,
+    n_studies: int | None = None,
     rng: np.random.Generator | int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Audit:
@@ -103,8 +103,8 @@ def audit(
         population and needs 2 runs or more in each cell. Studies are drawn from it with
         replacement; the section ``simulation`` reports how often intervals and rank intervals
         contain the true values, and how often tests detect true differences and report false ones.
-    n_studies : int
-        Number of simulated studies, 2 or more.
+    n_studies : int, optional
+        Number of simulated studies, 2 or more; 200 by default.
     rng : numpy.random.Generator or int, optional
         Source of all draws, or its seed; 0 if none is given.
     progress : function of (done, all), optional
@@ -139,8 +139,13 @@ def audit(
     check_resamples(n_resamples)
     table, draws = table_of(scores), generator(rng)
     if table.units == "items":
-        refuse_options("items", simulate=simulate)  # of votes, too
+        refuse_options("items", simulate=simulate, n_studies=n_studies)  # of votes, too
         return Audit(item_statements(table, draws), made_by(rng), table=table)
+    if simulate is None and n_studies is not None:
+        raise ScoreDataError(
+            f"{option(n_studies=n_studies)}: no study is simulated; give the number of runs of a "
+            f"study, such as {option(simulate=5)}"
+        )
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": rng}
     with noted() as notes:
         ranking = rank(table, level=level)
@@ -153,6 +158,7 @@ def audit(
     simulated: list[Statement] = []
     if simulate is not None:
         metrics = [] if isinstance(estimates, GnomonError) else [*summaries]
+        n_studies = 200 if n_studies is None else n_studies
         work: dict[str, Any] = {"n_studies": n_studies, "progress": progress}
         simulated = simulated_studies(kept, simulate, metrics, **work, **how | {"rng": draws})
     statements = (

@@ -1,6 +1,7 @@
 """Files of public boards: Hugging Face, MTEB, LiveCodeBench, AlpacaEval, MT-bench, Arena-Hard."""
 
 import json
+import re
 import sys
 import warnings
 
@@ -141,6 +142,50 @@ def test_evaluations_of_live_code_bench(tmp_path):
         path = written(tmp_path / "wrong.json", [records[0] | {"graded_list": wrong}])
         with pytest.raises(ScoreDataError, match=said):
             quietly(path)
+
+
+def right(*answers):
+    return {str(i): {"correct": x} for i, x in enumerate(answers)}
+
+
+def solved(*ids, **about):
+    return {"total_instances": 4, "resolved_ids": ids, "unresolved_ids": ["d"], **about}
+
+
+def passing(**shares):
+    bad, good = {"base_status": "fail", "plus_status": "fail"}, {"base_status": "pass"}
+    solutions = [good | {"plus_status": "pass"}], [good | {"plus_status": "fail"}], [bad], [bad]
+    stated = {score: {"pass@1": share} for score, share in shares.items()}
+    return {"eval": {f"HumanEval/{i}": x for i, x in enumerate(solutions)}, "pass_at_k": stated}
+
+
+def graded(*shares):
+    return [{"question_id": i, "graded_list": [True, False], "pass@1": x} for i, x in shares]
+
+
+@pytest.mark.parametrize(
+    ("same", "other", "what"),
+    [
+        ({"accuracy": 66.67, "details": right(True, True, False)},
+         {"accuracy": 70.0, "details": right(True, True, False)},
+         "accuracy is 70 there, and the samples give 66.6667"),
+        (solved("a", "b", resolved_instances=2), solved("a", "b", resolved_instances=3),
+         "the share of resolved_instances is 0.75 there, and the samples give 0.5"),
+        (passing(base=0.5, plus=0.25), passing(base=0.5, plus=0.5),
+         "pass@1 of plus is 0.5 there, and the samples give 0.25"),
+        (graded(("p", 0.5), ("q", 0.5)), graded(("p", 0.5), ("q", 1.0)),
+         "the mean of pass@1 is 0.75 there, and the samples give 0.5"),
+    ],
+)  # fmt: skip
+def test_a_published_number_that_items_do_not_give_is_named(tmp_path, same, other, what):
+    metric = "plus" if isinstance(same, dict) and "eval" in same else None
+    path = tmp_path / "m.json"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read_scores(written(path, same), metric=metric)
+    assert not [str(one.message) for one in caught if "there, and" in str(one.message)]
+    with pytest.warns(DegenerateScoresWarning, match=f"^m.json: {re.escape(what)}$"):
+        read_scores(written(path, other), metric=metric)
 
 
 def judged(preference, at=1):

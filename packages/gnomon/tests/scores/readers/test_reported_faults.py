@@ -346,7 +346,7 @@ def test_folders_of_arrays(tmp_path):
 
 
 def test_yaml_is_refused_with_the_nearest_format(tmp_path):
-    with pytest.raises(ScoreDataError, match=r"folder \.eval_results alone: write records in JSON"):
+    with pytest.raises(ScoreDataError, match=r"folder \.eval_results: write records in JSON"):
         read_scores(written(tmp_path, "eval_results.yaml", "- value: 20.9\n"))
 
 

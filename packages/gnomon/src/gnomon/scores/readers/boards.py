@@ -24,6 +24,7 @@ from gnomon.scores.readers.samples import (
     Log,
     Sample,
     as_score,
+    compare_means,
     input_columns,
     reading_log,
     table_of_logs,
@@ -49,11 +50,37 @@ def _read_board(source: Source, wanted: ReadRequest) -> ScoreTable:
             for model, sample in samples(file.content(), file.stem):
                 key = model, str(sample.attributes.get("evaluation") or name)
                 own.setdefault(key, []).append(sample)
-            logs += [
-                Log.of(found, path=path, model=model, subtask=subtask)
-                for (model, subtask), found in own.items()
+            found = [
+                Log.of(one, path=path, model=model, subtask=subtask)
+                for (model, subtask), one in own.items()
             ]
+            for score, what, given, scale in _stated(file.content()):
+                for mean in (log.mean(score) for log in found):
+                    if mean is not None:
+                        of_items = scale * mean
+                        compare_means(path.name, what, given, [of_items, round(of_items, 2), mean])
+            logs += found
     return table_of_logs(logs, wanted, source.place, name)
+
+
+def _stated(content: Any) -> Iterator[tuple[str, str, Any, float]]:
+    """Yield the means that a file states: the score of items, a name, the value and its scale."""
+    if isinstance(content, list):
+        each = [as_score(record.get("pass@1")) for record in content if "graded_list" in record]
+        known = [x for x in each if isinstance(x, float)]
+        if known and len(known) == len(each):
+            yield "passed", "the mean of pass@1", sum(known) / len(known), 1.0
+    elif "details" in content:
+        yield "correct", "accuracy", content.get("accuracy"), 100.0
+    elif "eval" in content:
+        stated = mapping_at(content, "pass_at_k")
+        for score in stated:
+            given = mapping_at(stated, score).get("pass@1")
+            yield score, f"pass@1 of {score}", given, 1.0
+    else:
+        n, total = content.get("resolved_instances"), content.get("total_instances")
+        if isinstance(n, int) and isinstance(total, int) and total:
+            yield "resolved", "the share of resolved_instances", n / total, 1.0
 
 
 def _files(source: Source) -> list[Path]:

@@ -294,6 +294,12 @@ def test_transcripts_of_people_are_set_against_the_observer(tmp_path):
         read_outcomes(tmp_path)
 
 
+def test_a_run_is_refused_with_the_call_that_measures_its_learners(tmp_path):
+    (tmp_path / "run.sqlite").touch()
+    with pytest.raises(ScoreDataError, match=r"found a run; outcomes_of_run\(Run.open"):
+        read_outcomes(tmp_path)
+
+
 def test_several_people_on_one_item_count_as_their_mean():
     nothing = (math.nan,) * 6
     found = [

@@ -17,9 +17,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from gnomon.errors import ScoreDataError, check_word
+from gnomon.errors import ScoreDataError, check_word, either
 from gnomon.text_files import read_text
 from gohr.experiments.entries import RuleEntry
+from gohr.experiments.progress import is_run_folder
 from gohr.experiments.suites import load_suite
 from gohr.induction.conclusions import NOT_TESTED
 from gohr.induction.conditions import evidence, trial_boards
@@ -82,6 +83,9 @@ def read_outcomes(*sources: str | Path) -> Induction:
 
 
 def _of_source(path: Path) -> Iterator[Outcome]:
+    if is_run_folder(path):
+        remedy = either("outcomes_of_run(Run.open(path))", f"gohr report {path} --conclude-after N")
+        raise ScoreDataError(f"{path}: expected outcomes, found a run; {remedy} measures them")
     if (path / _OUTCOMES).is_file():
         path = path / _OUTCOMES
     if any(map(is_transcript, path.glob("*.csv") if path.is_dir() else (path,))):

@@ -134,6 +134,7 @@ def test_a_target_of_much_larger_scores_is_warned_of(command, tmp_path):
     (tmp_path / "raw.csv").write_text(f"algorithm,task,run,score\n{rows}")
     said = command("gnomon", "estimate", "raw.csv").err
     assert "optimality_gap is 0: all raw scores lie above its target, 1 (the least is 6" in said
+    assert "give another target (gnomon estimate --gamma)" in said
     (tmp_path / "low.csv").write_text(Path("raw.csv").read_text().replace("a,t,0,60000", "a,t,0,0"))
     said = command("gnomon", "compare", "low.csv", "--metric", "optimality_gap").err
     assert "optimality_gap holds raw scores (median 60,000) against a target of 1" in said

@@ -342,7 +342,7 @@ def _warn_of_target(table: ScoreTable) -> None:
         fault = f"holds raw scores (median {_shown(middle)}) against a target of 1"
     else:
         return
-    target = either("gamma", "--gamma")
+    target = either("gamma of estimate", "gnomon estimate --gamma")
     message = f"optimality_gap {fault}; give another target ({target}), or normalize the scores"
     note(message)
 

@@ -204,7 +204,7 @@ def scores_report(
     >>> table = ScoreTable.from_arrays({a: rng.normal(size=(5, 3)) for a in ("dqn", "sac")})
     >>> page = scores_report(table, "scores.csv", n_resamples=100)
     >>> [section.name for section in page.sections]
-    ['estimates', 'ranks', 'tasks', 'profile', 'table']
+    ['estimates', 'ranks', 'tasks', 'profile', 'table', 'metrics']
     """
     last = at_common_step(table)
     if last.units == "items":

@@ -91,9 +91,10 @@ def _episodes_as_runs(table: ScoreTable, run_column: str | None) -> list[str]:
     if not signs:
         return []
     mean = reading(None, columns={"run": (seeds or ["SEED"])[0]}, within_run="mean")
+    needed = "" if seeds else "; SEED: a column with the seeds of the runs, which this table lacks"
     return [
         f"episodes taken for runs? {joined(signs)}; episodes of one run are not independent runs: "
-        f"average them first ({mean})"
+        f"average them first ({mean}{needed})"
     ]
 
 

@@ -62,12 +62,23 @@ def test_items_with_one_text():
 
 def test_items_with_the_same_scores_of_all_models():
     rng = np.random.default_rng(0)
-    scores = rng.random((6, 30)).round(2)
+    scores = rng.integers(0, 5, (12, 60)) / 4
     scores[:, 7] = scores[:, 3]
     found = said(audit(table_of(scores)), "duplicates")["scores"]
-    assert found.endswith("models: 1 pair of items; possible copies: task_3 = task_7")
+    assert by_chance(found) == (0, 0, 0)
+    assert found.endswith("(0 to 0); possible copies: task_3 = task_7")
     few = said(audit(table_of(rng.integers(0, 3, (2, 30)) / 2)), "duplicates")["scores"]
-    assert few.endswith("not checked, 2 models give many pairs by chance")
+    assert by_chance(few)[0] > 10
+    assert "copies" not in few
+
+
+def test_scores_of_too_many_values_are_not_compared_with_chance():
+    scores = np.random.default_rng(0).random((6, 30))
+    found = said(audit(table_of(scores)), "duplicates")["scores"]
+    assert found == "Identical scores from all models: 0 pairs of items"
+    scores[:, 7] = scores[:, 3]
+    found = said(audit(table_of(scores)), "duplicates")["scores"]
+    assert re.search("1 pair of items; not compared with chance: .*; task_3 = task_7$", found)
 
 
 #: "... 24 pairs of items; random tables with the same totals have 1.9 (0 to 11)"
@@ -78,12 +89,21 @@ def by_chance(text):
     return tuple(float(x.replace(",", "")) for x in CHANCE.search(text).groups())
 
 
+def graded(k, n, rng, spread):
+    """Return scores 0, 1/3, 2/3 and 1 of one ability (the partial credit model)."""
+    steps = np.array([-1.0, 0.0, 1.0])[:, None] + rng.normal(0.0, spread, n)
+    up = np.cumsum(rng.normal(size=(k, 1, 1)) - steps, axis=1)
+    best = np.concatenate([np.zeros((k, 1, n)), up], axis=1) + rng.gumbel(size=(k, 4, n))
+    return best.argmax(axis=1) / 3.0
+
+
+@pytest.mark.parametrize("draw", [rasch, graded])
 @pytest.mark.parametrize(("k", "n", "spread"), [(30, 80, 1.0), (12, 60, 2.5), (5, 200, 1.0)])
-def test_chance_is_that_of_tables_with_the_same_totals(k, n, spread):
+def test_chance_is_that_of_tables_with_the_same_totals(draw, k, n, spread):
     """Items of unlike ease repeat far more often than independent scores would."""
     rng, real, chance = np.random.default_rng(k), [], []
     for seed in range(6):
-        text = said(audit(table_of(rasch(k, n, rng, spread)), rng=seed), "duplicates")["scores"]
+        text = said(audit(table_of(draw(k, n, rng, spread)), rng=seed), "duplicates")["scores"]
         mean, least, most = by_chance(text)
         assert least <= mean <= most
         real.append(float(re.search(r": ([\d,]+) pair", text)[1].replace(",", "")))

@@ -60,9 +60,8 @@ def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statem
     is_share = bool(np.all(np.isnan(matrix) | ((matrix >= 0.0) & (matrix <= 1.0))))
     is_share &= not np.isnan(matrix).all()
     full = np.flatnonzero(~np.isnan(matrix).any(axis=0))
-    answers, drawn = matrix[:, full], []
-    if len(matrix) > 1 and full.size and bool(np.isin(answers, (0.0, 1.0)).all()):
-        drawn = [_same_totals(answers, rng) for _ in range(N_TABLES)]
+    answers = matrix[:, full]
+    drawn = _random_tables(answers, rng) if len(matrix) > 1 and full.size else []
     names = np.array([*scores.items, ""], dtype=object)[full]
     return (
         *(Statement("table", "contents", line) for line in table.describe().splitlines()[:2]),
@@ -177,12 +176,6 @@ def _copies(
         return
     kept, names = answers[:, varied], names[varied]
     what = "Identical scores from all models"
-    n_items = kept.shape[1]
-    counts = [np.unique(row, return_counts=True)[1] / n_items for row in kept]
-    if not drawn and n_items**2 * np.prod([float(k @ k) for k in counts]) >= 2.0:
-        text = f"{what}: not checked, {counted(len(kept), 'model')} give many pairs by chance"
-        yield Statement("duplicates", "scores", text)
-        return
     group, size = _groups(kept)
     n = _n_pairs(size)
     text = f"{what}: {counted(n, 'pair')} of items"
@@ -190,9 +183,11 @@ def _copies(
     if drawn:
         text += f"; random tables with the same totals have {np.mean(chance):.3g} "
         text += f"({min(chance):,} to {max(chance):,})"
+    elif n:
+        text += "; not compared with chance: few other tables have the same totals"
     if n > max(chance, default=0):
         alike = [np.flatnonzero(group == g) for g in np.flatnonzero(size > 1)[: MOST_ITEMS + 1]]
-        text += "; possible copies: "
+        text += "; possible copies: " if drawn else "; "
         text += listed([" = ".join(names[i] for i in places[:3]) for places in alike], MOST_ITEMS)
     yield Statement("duplicates", "scores", text, float(n))
 
@@ -271,21 +266,41 @@ def _item_rest_correlations(matrix: FloatArray) -> FloatArray:
     return np.where(tiny, np.nan, (own * rest).sum(axis=0) / np.where(tiny, 1.0, scale))
 
 
-def _same_totals(matrix: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return a random table of right and wrong with the same totals of models and items.
+def _random_tables(matrix: FloatArray, rng: np.random.Generator) -> list[FloatArray]:
+    """Return tables with the totals of the real one, none if most items are the same in all.
 
-    All of them are equally likely if every item measures one ability (Rasch). Two models trade
-    the items that only one of them has solved (Strona et al. 2014, "curveball").
+    That is so for scores with many values, whose differences are seldom equal.
     """
-    drawn = matrix.astype(np.bool_)
+    drawn = [_same_totals(matrix, rng) for _ in range(N_TABLES)]
+    if np.isin(matrix, (0.0, 1.0)).all():
+        return drawn
+    varied = matrix.min(axis=0) < matrix.max(axis=0)
+    changed = np.any([(table != matrix).any(axis=0) for table in drawn], axis=0)
+    return drawn if changed.sum() > varied.sum() / 2.0 else []
+
+
+def _same_totals(matrix: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return a random table with the same totals of models, and the same scores of each item.
+
+    All of them are equally likely if every item measures one ability (Rasch; with several grades
+    the partial credit model of Masters 1982). Two models trade their scores of items, as many
+    upwards as downwards of each size; if scores are right or wrong, the items that only one of the
+    two has solved (Strona et al. 2014, "curveball").
+    """
+    drawn = matrix.copy()
     for _ in range(5 * len(drawn)):
         a, b = rng.choice(len(drawn), 2, replace=False)
         apart = np.flatnonzero(drawn[a] != drawn[b])
-        solved = int(drawn[a, apart].sum())
-        drawn[a, apart] = False
-        drawn[a, rng.permutation(apart)[:solved]] = True
-        drawn[b, apart] = ~drawn[a, apart]
-    return drawn.astype(np.float64)
+        lead = drawn[a, apart] - drawn[b, apart]
+        size = np.round(np.abs(lead), 9)
+        # Items of each size in random order get the leads of this size, the positive ones first.
+        order = rng.permutation(apart.size)
+        order = order[np.argsort(size[order], kind="stable")]
+        leads = np.empty(apart.size, np.bool_)
+        leads[order] = (lead > 0.0)[np.lexsort((lead < 0.0, size))]
+        traded = apart[leads != (lead > 0.0)]
+        drawn[np.ix_([a, b], traded)] = drawn[np.ix_([b, a], traded)]
+    return drawn
 
 
 def _range(scores: ItemScores, matrix: FloatArray) -> Iterator[Statement]:

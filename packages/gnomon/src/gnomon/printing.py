@@ -223,7 +223,7 @@ def value_in_brackets(
     value: float, low: float, high: float, missing: str = "(interval not estimable)"
 ) -> str:
     """Return a value with its interval in brackets, as far as they exist."""
-    if math.isnan(value):
+    if not math.isfinite(value):
         return "not estimable"
     if math.isnan(low) or math.isnan(high):
         return f"{_digits(value)} {missing}"

@@ -175,3 +175,16 @@ def test_what_cannot_be_asked_is_told(tmp_path):
         ScoreDataError, match=r"takes no pair of them: compare\(scores, 'a', 'b'\) compares a and b"
     ):
         report(ScoreTable.from_arrays({"a": [[1.0]], "b": [[2.0]]}), tmp_path, pair=("a", "b"))
+
+
+def test_a_model_without_a_finite_rating_has_no_number():
+    votes = [("a", "b", 1.0)] * 9 + [("b", "c", 1.0), ("c", "b", 1.0)] * 9
+    first, second, share = zip(*votes, strict=True)
+    rows = {"task": [*range(len(votes))] * 2, "score": [*share, *(1.0 - x for x in share)]}
+    rows |= {"algorithm": [*first, *second], "opponent": [*second, *first]}
+    page = scores_report(ScoreTable(rows, units="items"), "votes")
+    table = section_of(page, "ranks")
+    assert table.tables[0].rows[0][0] == "a"
+    assert table.tables[0].rows[0][1] == "not estimable"
+    assert "inf" not in " ".join(sum((one.sentences for one in page.answers), ()))
+    assert "not reached" not in table.figures[0].svg

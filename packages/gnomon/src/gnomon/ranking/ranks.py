@@ -468,7 +468,7 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
     least = _resolved_by_items(found, sizes, level)
     return _assembled(
         names,
-        values,
+        np.where(np.isinf(values), np.nan, values),  # a rating that does not exist
         sign * values[0],
         (difference, p, least),
         np.array([float(one.n_tasks) for one in means]),

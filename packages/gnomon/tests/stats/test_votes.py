@@ -212,3 +212,16 @@ def test_from_a_file(tmp_path, rng, command):
 def test_what_votes_lack_is_refused(rng, call, error):
     with pytest.raises(error, match=r"votes|bradley-terry|algorithm"):
         call(votes_of(drawn(rng), voter=["x", "y"] * 100))
+
+
+def test_voters_that_are_not_the_sample_are_named(rng):
+    rows = drawn(rng)
+    table = votes_of(rows, voter=[f"v{i % 20}" for i in range(len(rows))])
+    alone = gn.ScoreTable(table.rows, units="items")
+    with noted() as notes:
+        gn.rank(table)
+    assert not [text for text in notes if "voter" in text]
+    with noted() as notes:
+        gn.rank(alone)
+    (text,) = [text for text in notes if "voter" in text]
+    assert "cluster='voter' makes the 20 voters the sample" in text

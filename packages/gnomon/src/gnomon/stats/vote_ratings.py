@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, check_word, counted, listed, note
+from gnomon.errors import ScoreDataError, check_word, counted, either, listed, note
 from gnomon.results import recorded
 from gnomon.scores.columns import IntArray
 from gnomon.scores.item_scores import clusters_of_items
@@ -346,6 +346,7 @@ def compare_votes(
     pairs = [pair] if pair is not None else list(combinations(votes.names, 2))
     with recorded() as notes:
         _warn_of_unrated(votes)
+        _warn_of_voters(scores, votes)
         for names in pairs:
             i, j = (votes.names.index(name) for name in names)
             if beyond[i, j] == 0.0:
@@ -387,6 +388,16 @@ def _warn_of_unrated(votes: Votes) -> None:
             f"{listed(unrated, 6)}: no finite rating; chains of wins must lead both to and from "
             f"the other {counted(len(votes.rated), 'model')}"
         )
+
+
+def _warn_of_voters(scores: ScoreTable, votes: Votes) -> None:
+    """Name the column of voters if some cast several votes and they are not the sample."""
+    if votes.voter is not None or "voter" not in scores.rows:
+        return
+    n = len(scores.rows.texts("voter").names)
+    if 1 < n < len(votes.share):
+        use = either("cluster='voter'", "gnomon read --cluster voter")
+        note(f"votes of one voter count as independent; {use} makes the {n:,} voters the sample")
 
 
 def _sign_bound(votes: Votes, i: int, j: int) -> float:

@@ -35,6 +35,7 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key, quantiles, replicates
 from gnomon.stats.distributions import chi_squared_tail, normal_quantile, student_quantile
 from gnomon.stats.metrics import Metric
+from gnomon.stats.rank_tests import doubled_ranks
 from gnomon.stats.strata import Strata
 
 Method = Literal["auto", "percentile"]
@@ -285,8 +286,6 @@ def rank_effects(scores: ScoreTable) -> dict[str, SharedEffect]:
 
     Scores are ranked among all runs on their task, so no scale matters.
     """
-    from scipy.stats import rankdata
-
     if scores.run_counts.max(initial=0) < 2:
         return {}
     names = [name for name in scores.algorithms if scores.tasks_of(name)]
@@ -300,7 +299,7 @@ def rank_effects(scores: ScoreTable) -> dict[str, SharedEffect]:
     ranks = np.empty_like(values)
     for t in range(len(scores.tasks)):
         here = np.flatnonzero(task == t)
-        ranks[here] = rankdata(values[here])
+        ranks[here] = doubled_ranks(values[here]) / 2.0
     parts = np.split(ranks, np.cumsum([strata.n_scores for strata in samples])[:-1])
     of_ranks = [replace(one, values=x) for one, x in zip(samples, parts, strict=True)]
     return shared_effects(dict(zip(names, of_ranks, strict=True)), "moderated")

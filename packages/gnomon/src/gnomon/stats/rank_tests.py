@@ -55,7 +55,7 @@ def mann_whitney(
     a, b = _sample(x), _sample(y)
     if not a.size or not b.size:
         return float("nan"), float("nan")
-    ranks = _doubled_ranks(np.concatenate([a, b]))
+    ranks = doubled_ranks(np.concatenate([a, b]))
     u = float(ranks[: a.size].sum() - a.size * (a.size + 1)) / 2.0
     if max(a.size, b.size) <= EXACT_RUNS:
         return u, _exact_p_value(ranks, a.size, alternative)
@@ -106,7 +106,7 @@ def _exact_p_value(ranks: npt.NDArray[np.int64], n: int, alternative: Alternativ
     return min(1.0, greater)
 
 
-def _doubled_ranks(values: FloatArray) -> npt.NDArray[np.int64]:
+def doubled_ranks(values: FloatArray) -> npt.NDArray[np.int64]:
     """Return twice the ranks, ties sharing theirs: whole numbers, finite for infinite values."""
     ordered = np.sort(values)
     below = np.searchsorted(ordered, values, side="left")

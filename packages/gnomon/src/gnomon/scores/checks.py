@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: With more than this many times as many runs as tasks, the axes may have been swapped. Published
 #: tables have up to 100 runs (Agarwal et al. 2021).
 MANY = 50
-#: Numbers of finished episodes differ in every cell; of runs, seldom among so many cells and runs.
+#: Episode counts usually differ between all cells; run counts rarely do, in tables of this size.
 LEAST_CELLS, LEAST_EPISODES, UNEVEN = 6, 20, 1.5
 #: The correlation of neighbouring runs is tested in cells of at least this many runs.
 LEAST_NEIGHBOURS = 10

@@ -67,7 +67,7 @@ class _RegistryFinder:
                 execute(module)
                 _register_with(module)
 
-            # The loader is of this module alone, so no other import changes. mypy allows no method to
-            # be assigned, but importlib looks it up on the object.
+            # The loader is of this module alone, so no other import changes. mypy lets no method be
+            # assigned, but importlib looks it up on the object.
             spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
         return spec

@@ -182,8 +182,8 @@ def _on_processor() -> Iterator[Measurement]:
             note = f"{wall:.1f} M/s by the clock"
             yield Measurement(f"{name}, {n:,} rows", rate[name], "M steps/processor s", note=note)
         for peer, mine, target in (
-            ("gymnax Catch", "one rule", 0.5),
-            ("pgx 2048", f"{len(rules)} rules in one batch", 1.0),
+            ("gymnax Catch", "one rule", 1.75),
+            ("pgx 2048", f"{len(rules)} rules in one batch", 2.65),
         ):
             if peer in peers:
                 ratio = rate[mine] / rate[f"peer: {peer}"]

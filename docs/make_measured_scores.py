@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from gohr.execution import make_workers
-from gohr.experiments import METRICS, Run, TrialRecord, score_trial
+from gohr.experiments import METRICS, Run, TrialRecord, run_label, score_trial
 
 METRICS_KEPT = ("tce", "errors_to_learn", "skill")
 OUT = Path(__file__).parents[1] / "packages/gnomon/src/gnomon/scores/data"
@@ -73,13 +73,13 @@ def table_of(folder: Run) -> dict[str, Any]:
         "algorithm": learners,
         "kind": [kinds[name] for name in learners],
         "task": [record.rule for record in records],
+        "run": [run_label(record.rule, record.trial) for record in records],
     }
     arrays: dict[str, Any] = {}
     for name, texts in found_names.items():
         place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-        arrays[name] = np.array([place[text] for text in texts], np.uint8)
+        arrays[name] = np.array([place[text] for text in texts], np.uint16)
         arrays[f"{name}_names"] = np.array(list(place))
-    arrays["run"] = np.array([record.trial for record in records], np.uint8)
     arrays["tce"] = scores[:, 0].astype(np.int32)
     # -1 where a learner never learned the rule.
     arrays["errors_to_learn"] = np.where(np.isinf(scores[:, 1]), -1, scores[:, 1]).astype(np.int32)

@@ -104,14 +104,10 @@ def claims_of(curves: Curves) -> Claims:
 
 def curves_of(table: gn.ScoreTable) -> dict[str, dict[str, npt.NDArray[np.float64]]]:
     """Return the cumulated errors of each learner on each rule from a table with steps."""
-    found: dict[str, dict[str, npt.NDArray[np.float64]]] = {}
-    for learner in table.algorithms:
-        for rule in table.tasks:
-            rows = table.select(algorithms=[learner], tasks=[rule]).rows
-            order = np.lexsort((rows["step"], rows["run"]))
-            n_runs = len(np.unique(rows["run"]))
-            found.setdefault(learner, {})[rule] = rows["score"][order].reshape(n_runs, -1)
-    return found
+    return {
+        learner: {rule: table.curves(learner, rule)[1] for rule in table.tasks}
+        for learner in table.algorithms
+    }
 
 
 def comparisons(trials: int = 100) -> Iterator[Comparison]:

@@ -169,11 +169,11 @@ class Standings:
 def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     """Return the scores of some entries: names as algorithms, rules as tasks, trials as runs.
 
-    A pooled board has one task, and every rule is a run of it. Trials of different rules have
-    different labels: a learner starts anew in each, so they share no effect, and the estimate of
-    one would depend on further entries.
+    A pooled board has one task, and every rule is a run of it. Runs are labelled by rule and trial:
+    the estimate of an effect that runs share over rules would depend on further entries.
     """
     from gnomon import ScoreTable
+    from gohr.experiments import run_label
 
     names = {contender.entry_id: contender.name for contender in contenders}
     entries = {entry: place for place, entry in enumerate(names)}
@@ -186,7 +186,7 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     columns = {
         "algorithm": [names[row.entry] for row in rows],
         "task": [POOL if board.pooled else row.rule for row in rows],
-        "run": [f"{row.rule} {row.run}" for row in rows],
+        "run": [run_label(row.rule, row.run) for row in rows],
         "score": [row.errors for row in rows],
     }
     return ScoreTable(

@@ -28,7 +28,7 @@ def read_log(path: str | Path, metric: str = "tce") -> ScoreTable:
     return read_scores(path, format="game-log", metric=metric)
 
 
-def errors_of(path: str | Path) -> dict[tuple[str, str, int], list[int]]:
+def errors_of(path: str | Path) -> dict[tuple[str, str, str], list[int]]:
     """Return the errors of each episode of the runs of a file."""
     rows = read_log(path, "errors_per_episode").to_polars().sort("step")
     runs = rows.partition_by("algorithm", "task", "run", as_dict=True, maintain_order=True)
@@ -68,7 +68,7 @@ def test_result_files_read_back(folder, form):
     expected = [played(0, "log=r.csv", *options)]
     for run in (1, 2):
         expected.append(played(run, "logappend=r.csv", *options))
-    assert errors_of("r.csv") == {("me", "cw", i): expected[i] for i in range(3)}
+    assert errors_of("r.csv") == {("me", "cw", f"cw {i}"): expected[i] for i in range(3)}
     # One header in each file, whatever was appended.
     assert Path("r.csv").read_text().count("#") == (1 if form == "Long" else 2)
 
@@ -76,7 +76,7 @@ def test_result_files_read_back(folder, form):
 def test_log_begins_a_new_file_and_logappend_goes_on(folder):
     played(0, "log=r.csv", n_episodes=2)
     played(1, "log=r.csv", n_episodes=2)
-    assert list(errors_of("r.csv")) == [("me", "cw", 1)]
+    assert list(errors_of("r.csv")) == [("me", "cw", "cw 1")]
     with pytest.raises(GnomonError, match=r"no/r\.csv: cannot write this file"):
         played(0, "log=no/r.csv")
 
@@ -108,8 +108,8 @@ def test_the_score_verb_reads_them(folder):
     errors = played(5, "log=r.csv", "log.format=Compact")
     (folder / "long.csv").write_text(LONG + "you,cw,3,0,2,3,0.3333333333333333,0\n")
     for file, expected in {
-        "r.csv": ("me", 5, sum(errors)),
-        "long.csv": ("you", 3, 2),
+        "r.csv": ("me", "cw 5", sum(errors)),
+        "long.csv": ("you", "cw 3", 2),
     }.items():
         said = CliRunner().invoke(app, ["score", file, "--json"])
         assert said.exit_code == 0, said.output
@@ -124,7 +124,7 @@ def test_files_put_together(tmp_path):
     path.write_text(
         LONG + "a,r,0,0,2,2,1.0,1\nb,r,0,0,2,4,0.5,1\n" + LONG + "a,r,0,1,2,8,0.25,1\n\n"
     )
-    assert errors_of(path) == {("a", "r", 0): [0, 6], ("b", "r", 0): [2]}
+    assert errors_of(path) == {("a", "r", "r 0"): [0, 6], ("b", "r", "r 0"): [2]}
 
 
 def move(episode, number, code, left, *, player="p", series=0, rule="r", bucket="1,7,7", eid=None):

@@ -60,6 +60,7 @@ def test_lines_are_attempts_and_those_of_two_files_count_once(tmp_path):
     assert by_episode.select("step", "score").rows() == [(1, 2), (2, 0), (3, 0)]
     found = score_series([series], target_streak=2, by="people")
     assert found.runs("people", "clockwise").tolist() == [2]
+    assert found.run_labels("people", "clockwise") == ("p1 0",)
     assert found.to_polars()["n_attempts"].to_list() == [4]
     assert score_series([series]).to_polars()["censored"].to_list() == [True]
 

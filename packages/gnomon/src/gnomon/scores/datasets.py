@@ -142,9 +142,9 @@ def _measured(name: str, metric: str) -> ScoreTable:
         score = arrays[metric].astype(np.float64)
         columns: dict[str, Column] = {
             kind: Texts.merged(arrays[kind].astype(np.int32), arrays[f"{kind}_names"].tolist())
-            for kind in ("algorithm", "task", "kind")
+            for kind in ("algorithm", "task", "run", "kind")
         }
-        columns |= {"run": arrays["run"].astype(np.int64), "score": score}
+    columns["score"] = score
     if metric == "errors_to_learn":  # -1 where the learner never learned the rule
         columns["censored"] = score < 0.0
         columns["score"] = np.where(score < 0.0, np.inf, score)

@@ -18,6 +18,7 @@ from .runner import run as run
 from .runs import RecordedTrial as RecordedTrial
 from .runs import Run as Run
 from .runs import write_recorded_run as write_recorded_run
+from .scores import run_label as run_label
 from .scores import score as score
 from .store import TrialRecord as TrialRecord
 from .suites import available_suites as available_suites
@@ -49,6 +50,7 @@ __all__ = [
     "load_suite",
     "read_log",
     "run",
+    "run_label",
     "score",
     "score_trial",
     "status",

@@ -48,6 +48,7 @@ def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
     from gnomon import ScoreTable
     from gohr.captive_log import read_runs
     from gohr.experiments.metrics import METRICS, metric_named
+    from gohr.experiments.scores import run_label
     from gohr.people.transcripts import is_transcript, read_transcripts, score_series
 
     path = source.place
@@ -61,7 +62,7 @@ def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
     for run in read_runs(path):
         finish = np.array(run.cleared, dtype=np.int8)
         value = chosen.compute(np.array(run.errors, dtype=np.int64), finish)
-        key = {"algorithm": run.player, "task": run.rule, "run": run.run}
+        key = {"algorithm": run.player, "task": run.rule, "run": run_label(run.rule, run.run)}
         if chosen.per_episode:
             rows += [key | {"step": i, "score": x} for i, x in enumerate(value.tolist(), 1)]
         else:

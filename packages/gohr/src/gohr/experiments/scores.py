@@ -37,8 +37,10 @@ def score(
 ) -> ScoreTable:
     """Return a score of every trial of a run as a table: learners as algorithms, rules as tasks.
 
-    A trial that failed or has not been played is a missing run. A score per episode has the column
-    ``step``, the number of episodes played, from 1; a score that is not reached is ``censored``.
+    Runs are labelled ``RULE TRIAL``, since a learner starts anew on each rule; those of people
+    (learners of the kind ``person``) ``TRIAL``, the number of the person on all rules. A trial that
+    failed or has not been played is a missing run. A score per episode has the column ``step``, the
+    number of episodes played, from 1; a score that is not reached is ``censored``.
 
     Parameters
     ----------
@@ -69,6 +71,8 @@ def score(
     ...     table = score(run(config, out))
     >>> table.metric, table.unit, table.algorithms, table.tasks, len(table)
     ('tce', 'errors', ('uniform',), ('clockwise',), 2)
+    >>> table.run_labels("uniform", "clockwise")
+    ('clockwise 0', 'clockwise 1')
     """
     from gohr.experiments.runs import Run
 
@@ -79,6 +83,15 @@ def score(
         warn_of_stuck_rules(folder.config, episodes)
         return score_episodes(folder, metric, episodes, count_empty=count_empty)
     return _table(folder, chosen, _attempt_scores(folder, chosen, count_empty), count_empty)
+
+
+def run_label(rule: str, trial: int) -> str:
+    """Return the label of a learner's trial as a run of a table of scores: ``RULE TRIAL``.
+
+    A learner starts anew on each rule. With one label, trials of the same number on several rules
+    would be taken for one run, and an effect that they share would be estimated.
+    """
+    return f"{rule} {trial}"
 
 
 def run_episodes(run_folder: Run, *, count_empty: bool = True) -> RunEpisodes:
@@ -132,9 +145,14 @@ def _table(
     ]
     values = [np.atleast_1d(found.get(key, math.nan)) for key in planned]
     lengths = [len(each) for each in values]
+    people = {x.name for x in config.learners if x.kind == "person"}
+    labelled = [
+        (learner, rule, str(trial) if learner in people else run_label(rule, trial))
+        for learner, rule, trial in planned
+    ]
     columns: dict[str, Any] = {
-        name: np.repeat(np.array([key[n] for key in planned], dtype=kind), lengths)
-        for n, (name, kind) in enumerate([("algorithm", object), ("task", object), ("run", int)])
+        name: np.repeat(np.array([key[n] for key in labelled], dtype=object), lengths)
+        for n, name in enumerate(("algorithm", "task", "run"))
     }
     columns["score"] = np.concatenate([np.empty(0), *values])
     if metric.per_episode:

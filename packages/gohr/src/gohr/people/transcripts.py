@@ -372,7 +372,8 @@ def score_series(
         A folder of rule texts, ``NAME.txt``; otherwise rules of the catalogue. Needed for
         `target_r` and for ``skill``.
     by : {"player", "people"}
-        Each player is an algorithm, or all are runs of the one algorithm ``people``.
+        Each player is an algorithm, whose series on a rule are runs 0, 1, ...; or all are runs of
+        the one algorithm ``people``, labelled by the player and that number.
 
     Returns
     -------
@@ -425,13 +426,14 @@ def score_series(
     runs: Counter[tuple[str, str]] = Counter()
     rows: list[dict[str, Any]] = []
     for one in series:
-        player = one.player if by == "player" else "people"
-        row = {"algorithm": player, "task": one.rule, "run": runs[player, one.rule]}
+        n = runs[one.player, one.rule]
+        name, run = (one.player, str(n)) if by == "player" else ("people", f"{one.player} {n}")
+        row: dict[str, Any] = {"algorithm": name, "task": one.rule, "run": run}
         row |= {"series": one.number, "n_attempts": int(one.log.n_attempts.sum())}
         for step, value in enumerate(np.atleast_1d(score(one)).tolist(), 1):
             own = {"step": step} if chosen.per_episode else {"censored": math.isinf(value)}
             rows.append(row | own | {"score": value})
-        runs[player, one.rule] += 1
+        runs[one.player, one.rule] += 1
     if not rows:
         raise ScoreDataError("expected at least one series of a person; found none")
     return ScoreTable(

@@ -21,8 +21,11 @@ from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
 N_TABLES = 400
 #: Algorithms, tasks and runs; seconds that ranking them may take.
 SIZES = {(6, 26, 5): 0.02, (100, 57, 10): 0.15, (332, 41, 1): 0.3, (1_000, 20, 3): 3.0}
-#: Algorithms, tasks and runs of simulated tables.
-SETUPS = ((6, 1, 5), (6, 1, 20), (6, 5, 3), (6, 10, 5), (6, 26, 2), (20, 26, 5), (20, 41, 1))
+#: Algorithms, tasks, runs and share of empty cells of simulated tables.
+SETUPS = (
+    (6, 1, 5, 0.0), (6, 1, 20, 0.0), (6, 5, 3, 0.0), (6, 10, 5, 0.0), (6, 26, 2, 0.0),
+    (20, 26, 5, 0.0), (20, 41, 1, 0.2), (100, 20, 1, 0.2), (332, 41, 1, 0.2),
+)  # fmt: skip
 
 Samples = list[list[np.ndarray]]
 
@@ -59,12 +62,19 @@ def _table(n: int, n_tasks: int, n_runs: int) -> ScoreTable:
 
 
 def simulated(
-    rng: np.random.Generator, means: Sequence[float], n_tasks: int, n_runs: int
+    rng: np.random.Generator,
+    means: Sequence[float],
+    n_tasks: int,
+    n_runs: int,
+    empty: float = 0.0,
 ) -> Samples:
-    """Return runs of algorithms with these means on tasks of different scale and skewness."""
+    """Return runs of algorithms with these means on tasks of different scale and skewness.
+
+    A share of the cells is empty.
+    """
     samples = []
     for t in range(n_tasks):
-        runs = [rng.normal(m, 1.0, n_runs) for m in means]
+        runs = [rng.normal(m, 1.0, n_runs if rng.random() >= empty else 0) for m in means]
         samples.append([np.exp(x) if t % 2 else x for x in runs])
     return samples
 
@@ -73,7 +83,7 @@ def _better(found: PairwiseImprovement) -> np.ndarray:
     return np.asarray((found.p_adjusted <= 0.05) & (found.value > 0.5))
 
 
-def _coverage(n: int, n_tasks: int, n_runs: int) -> Iterator[Measurement]:
+def _coverage(n: int, n_tasks: int, n_runs: int, empty: float) -> Iterator[Measurement]:
     """Count tables of equals in which a pair is separated, and of unequals with all ranks right."""
     rng = np.random.default_rng(1)
     means = np.repeat(np.linspace(0.0, 1.5, n // 2), 2)
@@ -81,12 +91,13 @@ def _coverage(n: int, n_tasks: int, n_runs: int) -> Iterator[Measurement]:
     worst = n - (means[None, :] < means[:, None]).sum(axis=1)
     false, covered = 0, 0
     for _ in range(N_TABLES):
-        equal = pairwise_improvement(simulated(rng, np.zeros(n), n_tasks, n_runs))
+        equal = pairwise_improvement(simulated(rng, np.zeros(n), n_tasks, n_runs, empty))
         false += bool(_better(equal).any())
-        better = _better(pairwise_improvement(simulated(rng, means, n_tasks, n_runs)))
+        better = _better(pairwise_improvement(simulated(rng, means, n_tasks, n_runs, empty)))
         low, high = 1 + better.sum(axis=0), n - better.sum(axis=1)
         covered += bool(((low <= best) & (worst <= high)).all())
     where, note = f"{n} algorithms x {n_tasks} tasks x {n_runs} runs", f"{N_TABLES} tables"
+    where += ", a fifth empty" if empty else ""
     share = 100.0 * false / N_TABLES
     yield Measurement(f"equals separated, {where}", share, "%", 5.0, False, note)
     yield Measurement(

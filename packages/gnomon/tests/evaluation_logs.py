@@ -125,19 +125,13 @@ def write_helm(folder, model, scores, *, name="quiz:subject=law", texts=None, **
     def stat(name, mean, split="test", **about):
         return {"name": {"name": name, "split": split, **about}, "count": 1, "mean": mean}
 
-    stats = [
-        {
-            "instance_id": item,
-            "train_trial_index": 0,
-            "stats": [
-                {"name": {"name": "training_co2_cost", "split": "test"}, "count": 0, "sum": 0},
-                *(stat(*one, splits.get(item, "test")) for one in (
-                    ("num_prompt_tokens", 7.0), ("num_references", 4.0), ("exact_match", score),
-                )),
-            ],
-        }
-        for item, score in scores.items()
-    ]  # fmt: skip
+    stats = []
+    for item, score in scores.items():  # each class of metrics writes an object of its own
+        split = splits.get(item, "test")
+        counts = [stat("num_prompt_tokens", 7.0, split), stat("num_references", 4.0, split)]
+        counts.append({"name": {"name": "training_co2_cost", "split": split}, "count": 0})
+        for own in ([stat("exact_match", score, split)], counts):
+            stats.append({"instance_id": item, "train_trial_index": 0, "stats": own})
     stats += others.get("perturbed", [])
     (folder / "per_instance_stats.json").write_text(json.dumps(stats))
     if means := others.get("means"):

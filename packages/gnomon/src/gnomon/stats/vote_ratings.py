@@ -391,13 +391,14 @@ def _warn_of_unrated(votes: Votes) -> None:
 
 
 def _warn_of_voters(scores: ScoreTable, votes: Votes) -> None:
-    """Name the column of voters if some cast several votes and they are not the sample."""
-    if votes.voter is not None or "voter" not in scores.rows:
-        return
-    n = len(scores.rows.texts("voter").names)
-    if 1 < n < len(votes.share):
-        use = either("cluster='voter'", "gnomon read --cluster voter")
-        note(f"votes of one voter count as independent; {use} makes the {n:,} voters the sample")
+    """Name a column of voters or questions with several votes each, if it is not the sample."""
+    for name in ("voter", "judge", "question", "question_id") if votes.voter is None else ():
+        n = len(scores.rows.texts(name).names) if name in scores.rows else 0
+        if 1 < n < len(votes.share):
+            use = either(f"cluster={name!r}", f"gnomon read --cluster {name}")
+            every = f"{use} makes the {n:,} {name}s the sample"
+            note(f"votes with the same {name} count as independent; {every}")
+            return
 
 
 def _sign_bound(votes: Votes, i: int, j: int) -> float:

@@ -1,4 +1,4 @@
-"""Files of public boards: Hugging Face, MTEB, LiveCodeBench, AlpacaEval, MT-bench, Arena-Hard."""
+"""Files of public boards, in their layouts."""
 
 import json
 import re
@@ -7,6 +7,7 @@ import warnings
 
 import pytest
 
+from gnomon import compare
 from gnomon.errors import DegenerateScoresWarning, GnomonError, ScoreDataError
 from gnomon.scores import read_scores
 
@@ -44,6 +45,9 @@ def test_results_of_models_on_hugging_face(tmp_path):
     assert table.algorithms == ("glm", "qwen")
     assert table.tasks == ("cais/hle", "cais/hle/text (With tools)")
     assert table.runs("qwen", "cais/hle").tolist() == [20.9]
+    subset = "- dataset: {id: gpqa, config: diamond}\n  value: 0.4\n"  # an earlier layout
+    written(tmp_path / "glm/.eval_results/gpqa.yaml", subset)
+    assert "gpqa/diamond" in quietly(tmp_path).tasks
     one = tmp_path / "glm/.eval_results/hle.yaml"
     assert quietly(one).algorithms == quietly(one.parent).algorithms == ("glm",)
 
@@ -113,7 +117,7 @@ def test_results_of_mteb(tmp_path):
     [
         (mteb("x", test={"default": None}), "expected a log of MTEB"),
         (mteb("x") | {"scores": [0.5]}, "expected a log of MTEB"),
-        (mteb("x", test={"default": float("nan")}), "expected main scores of MTEB, found none"),
+        (mteb("x", test={"default": float("nan")}), "expected scores of MTEB, found none"),
     ],
 )
 def test_unclear_results_of_mteb_are_refused(tmp_path, content, said):
@@ -135,9 +139,11 @@ def test_evaluations_of_live_code_bench(tmp_path):
         }
         for i, (level, graded) in enumerate([("easy", [True, True]), ("hard", [True, False])])
     ]
-    path = written(tmp_path / "Scenario.codegeneration_2_0.2_eval_all.json", records)
+    for model in "ab":
+        path = written(tmp_path / model / "Scenario.codegeneration_2_0.2_eval_all.json", records)
     table = quietly(path, where={"difficulty": "hard"})
     assert table.item_scores.matrix().tolist() == [[0.5]]  # pass@1
+    assert quietly(tmp_path).algorithms == ("a", "b")
     for wrong, said in ((True, "another type"), ([["x"]], "not one number per item")):
         path = written(tmp_path / "wrong.json", [records[0] | {"graded_list": wrong}])
         with pytest.raises(ScoreDataError, match=said):
@@ -149,7 +155,7 @@ def right(*answers):
 
 
 def solved(*ids, **about):
-    return {"total_instances": 4, "resolved_ids": ids, "unresolved_ids": ["d"], **about}
+    return {"total_instances": 4, "resolved_ids": ids, "unresolved_ids": ["c", "d"], **about}
 
 
 def passing(**shares):
@@ -186,6 +192,54 @@ def test_a_published_number_that_items_do_not_give_is_named(tmp_path, same, othe
     assert not [str(one.message) for one in caught if "there, and" in str(one.message)]
     with pytest.warns(DegenerateScoresWarning, match=f"^m.json: {re.escape(what)}$"):
         read_scores(written(path, other), metric=metric)
+
+
+def test_reports_of_the_leaderboard_of_swe_bench_are_read_together(tmp_path):
+    board = tmp_path / "lite"
+    for system, won, none in (("a", ["p", "q"], ["x"]), ("b", ["q", "r"], [])):
+        report = {"no_generation": none, "no_logs": [], "resolved": won}
+        path = written(board / system / "results/results.json", report)
+    table = quietly(board)  # unresolved instances have no names there
+    (a, b), items = table.item_scores.matrix(), table.tasks
+    assert (len(items), a.sum(), b.sum()) == (300, 2, 2)
+    won = [task.rpartition("/")[2] for task, x, y in zip(items, a, b, strict=True) if x != y]
+    assert sorted(won) == ["p", "r"]
+    with pytest.raises(ScoreDataError, match="2 of 300 instances; give the folder"):
+        quietly(path)
+    with pytest.raises(ScoreDataError, match="expected total_instances"):
+        quietly(written(tmp_path / "x.json", report))
+    each = {"p": {"cost": 0.7, "resolved": True}, "q": {"cost": 0.1, "resolved": False}}
+    table = quietly(written(tmp_path / "mini/per_instance_details.json", each))
+    assert (table.algorithms, table.item_scores.matrix().tolist()) == (("mini",), [[1, 0]])
+    whole = {"total_instances": 1, "resolved_ids": ["p"]}
+    assert quietly(written(tmp_path / "gpt-4.1.run.json", whole)).algorithms == ("gpt-4.1",)
+
+
+def test_details_of_opencompass_name_model_and_dataset(tmp_path):
+    for model in "ab":
+        written(tmp_path / model / "gsm8k.json", {"accuracy": 50.0, "details": right(True, False)})
+    table = quietly(tmp_path)
+    assert (table.algorithms, table.tasks) == (("a", "b"), ("gsm8k/0", "gsm8k/1"))
+
+
+def test_results_of_every_eval_ever(tmp_path):
+    for dataset, low in (("mmlu", False), ("latency", True)):
+        for model in ("gemma", "qwen"):
+            one = {
+                "evaluation_name": "English",
+                "source_data": {"dataset_name": dataset},
+                "metric_config": {"lower_is_better": low},
+                "score_details": {"score": 0.5},
+            }
+            content = {"model_info": {"id": model}, "evaluation_results": [one]}
+            written(tmp_path / dataset / "lab" / model / "0e7e.json", content)
+    table = quietly(tmp_path / "mmlu")
+    assert (table.algorithms, table.tasks) == (("gemma", "qwen"), ("mmlu/English",))
+    assert not quietly(tmp_path / "latency").higher_is_better
+    written(tmp_path / "mmlu/other.json", content)
+    with pytest.raises(ScoreDataError, match="higher is better on some evaluations"):
+        quietly(tmp_path / "mmlu")
+    assert quietly(tmp_path / "mmlu", where={"dataset": "mmlu"}).tasks == ("mmlu/English",)
 
 
 def judged(preference, at=1):
@@ -238,9 +292,13 @@ def test_judgments_of_mt_bench_on_pairs(tmp_path):
 def test_games_of_arena_hard(tmp_path):
     games = [{"score": "B>>A", "judgment": {}}, {"score": None}]
     record = {"uid": "1", "model": "m", "baseline": "o3", "games": games}
-    table = quietly(written(tmp_path / "m.jsonl", lines(record)))
-    wins = {row["algorithm"]: row["score"] for row in table.to_records()}
-    assert wins == {"o3": 0.0, "m": 1.0}
+    both = {"uid": "2", "games": [{"score": "A<<B"}, {"score": "A>B"}]}
+    none = {"uid": "3", "games": [None, {"score": "A<B"}]}
+    table = quietly(written(tmp_path / "m.jsonl", lines(record, record | both, record | none)))
+    wins = sorted(row["score"] for row in table.to_records() if row["algorithm"] == "m")
+    assert wins == [0, 1, 1, 1]
+    with pytest.warns(DegenerateScoresWarning, match="cluster='question' makes the 3 questions"):
+        compare(table)
     for wrong in ({"score": "A wins"}, {"judgment": {}}):
         path = written(tmp_path / "x.jsonl", lines(record | {"games": [wrong]}))
         with pytest.raises(ScoreDataError, match="games of Arena-Hard with a score such as A>B"):

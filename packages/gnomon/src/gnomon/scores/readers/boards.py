@@ -2,23 +2,24 @@
 
 Item by item: reports of SWE-bench, results of EvalPlus, evaluations of LiveCodeBench, details of
 OpenCompass, judgments of MT-bench, annotations of AlpacaEval and samples of Every Eval Ever, one
-file per model. The name of a model is in the records, or else that of the file. One score per
-benchmark: results of Every Eval Ever, of MTEB, and those that models on Hugging Face carry.
+file per model. The name of a model is in the records, or else that of the file or its folder. One
+score per benchmark: results of Every Eval Ever, of MTEB, and those that models on Hugging Face
+carry.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from gnomon.errors import GnomonError, ScoreDataError, joined, note, option, shortened
 from gnomon.scores.columns import rows_of_records
-from gnomon.scores.readers.files import files_below, json_content, mapping_at
+from gnomon.scores.readers.files import files_below, json_content, json_object, mapping_at
 from gnomon.scores.readers.registry import EVAL_RESULTS, Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
@@ -36,25 +37,34 @@ from gnomon.scores.tidy import Origin, tidy_rows
 _Samples = Iterator[tuple[str, Sample]]
 
 
+#: Where files of models lie in a folder: the first pattern whose first file has a known format.
+_PLACES = ("*.json", "*.jsonl", "results/results.json", "*/results/results.json",
+           "*/per_instance_details.json", "*/*_eval_all.json", "*/*.json")  # fmt: skip
+#: Instances of SWE-bench, by the folder of its leaderboard: SPLIT/SYSTEM/results/results.json.
+_N_INSTANCES = {"lite": 300, "verified": 500, "test": 2294, "multilingual": 300}
+
+
 def _read_board(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a file, or those of a folder: a log for each model and evaluation."""
-    name, logs = "a board", []
-    for path in _files(source):
-        file = Source(path)
+    name, logs, files = "a board", [], _files(source)
+    if _outcomes(Source(files[0]).json) is not None:
+        return table_of_logs(_swe_bench(files, source), wanted, source.place, "swe-bench")
+    for path in files:
+        content = Source(path).content()
         with reading_log(path, name):
-            format = _format_of(file.content())
+            format = _format_of(content)
             if format is None:
                 raise ValueError("none of the known formats")
             name, samples = format
             own: dict[tuple[str, str], list[Sample]] = {}
-            for model, sample in samples(file.content(), file.stem):
+            for model, sample in samples(content, path):
                 key = model, str(sample.attributes.get("evaluation") or name)
                 own.setdefault(key, []).append(sample)
             found = [
                 Log.of(one, path=path, model=model, subtask=subtask)
                 for (model, subtask), one in own.items()
             ]
-            for score, what, given, scale in _stated(file.content()):
+            for score, what, given, scale in _stated(content):
                 for mean in (log.mean(score) for log in found):
                     if mean is not None:
                         of_items = scale * mean
@@ -72,32 +82,28 @@ def _stated(content: Any) -> Iterator[tuple[str, str, Any, float]]:
             yield "passed", "the mean of pass@1", sum(known) / len(known), 1.0
     elif "details" in content:
         yield "correct", "accuracy", content.get("accuracy"), 100.0
-    elif "eval" in content:
+    else:
         stated = mapping_at(content, "pass_at_k")
         for score in stated:
             given = mapping_at(stated, score).get("pass@1")
             yield score, f"pass@1 of {score}", given, 1.0
-    else:
-        n, total = content.get("resolved_instances"), content.get("total_instances")
-        if isinstance(n, int) and isinstance(total, int) and total:
-            yield "resolved", "the share of resolved_instances", n / total, 1.0
 
 
 def _files(source: Source) -> list[Path]:
     """Return the file, or the files of a folder, if the first is of a known format."""
-    files = [source.place]
-    if source.is_folder:
-        files = sorted(file for kind in ("json", "jsonl") for file in files[0].glob(f"*.{kind}"))
-    return files if files and _format_of(Source(files[0]).json) is not None else []
+    place = source.place
+    found = (sorted(place.glob(x)) for x in _PLACES) if source.is_folder else iter([[place]])
+    return next((files for files in found if files and _is_known(Source(files[0]).json)), [])
 
 
-def _format_of(content: Any) -> tuple[str, Callable[[Any, str], _Samples]] | None:
-    """Return the name of a format, and what reads its content and the name of the file."""
+def _is_known(content: Any) -> bool:
+    return _outcomes(content) is not None or _format_of(content) is not None
+
+
+def _format_of(content: Any) -> tuple[str, Callable[[Any, Path], _Samples]] | None:
+    """Return the name of a format, and what reads its content, which lies at a path."""
     first = _first(content)
     if isinstance(content, dict):
-        if isinstance(resolved := _resolved(content), list):
-            are_names = all(isinstance(item, str) for item in resolved)
-            return ("swe-bench", _swe_bench) if are_names else None
         if "base_status" in _first(next(iter(mapping_at(content, "eval").values()), None)):
             return "evalplus", _evalplus
         is_details = not {"correct", "is_correct"}.isdisjoint(_first(content.get("details")))
@@ -126,56 +132,100 @@ def _name(record: Mapping[str, Any], key: str) -> str:
     return name
 
 
-def _resolved(report: Mapping[str, Any]) -> Any:
-    return report.get("resolved_ids", report.get("resolved"))
+def _outcomes(report: Any) -> dict[str, bool] | None:
+    """Return whether each instance that a report of SWE-bench names is resolved, None if no report.
 
-
-def _swe_bench(report: Any, stem: str) -> _Samples:
-    """Yield the instances of a report: those that were resolved, and all others it names.
-
-    A report that names no others gives their number: these are called ``other 1``, ... .
+    A report is lists of names, or an object with ``resolved`` for each instance.
     """
-    won = dict.fromkeys(_resolved(report))
-    known = dict(won)
-    for value in report.values():
-        if isinstance(value, list):
-            known |= dict.fromkeys(item for item in value if isinstance(item, str))
-    total = report.get("total_instances")
-    rest = max(total - len(known), 0) if isinstance(total, int) else 0
-    model = str(report.get("model_name_or_path") or stem.partition(".")[0])
-    for item in [*known, *(f"other {i}" for i in range(1, rest + 1))]:
-        yield model, Sample(item=item, scores={"resolved": item in won})
+    if not isinstance(report, dict):
+        return None
+    if isinstance(_first(report).get("resolved"), bool):
+        return {name: one["resolved"] for name, one in report.items()}
+    resolved = report.get("resolved_ids", report.get("resolved"))
+    if not (isinstance(resolved, list) and all(isinstance(item, str) for item in resolved)):
+        return None
+    lists = [value for value in report.values() if isinstance(value, list)]
+    names = [item for value in lists for item in value if isinstance(item, str)]
+    return dict.fromkeys(names, False) | dict.fromkeys(resolved, True)
 
 
-def _evalplus(content: Any, stem: str) -> _Samples:
+def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
+    """Return a log for each report, all on the same instances.
+
+    Reports of the leaderboard do not name instances that were tried and not resolved: these are the
+    ones that other reports name and, up to the number of all, ``other 1``, ... .
+    """
+    reports, logs = [], []
+    named: dict[str, bool] = {}
+    for path in files:
+        with reading_log(path, "swe-bench"):
+            report = json_object(path)
+            outcomes = _outcomes(report)
+            if outcomes is None:
+                raise ValueError("none of the known formats")
+        reports.append((path, report, outcomes))
+        named |= dict.fromkeys(outcomes, False)
+    for path, report, outcomes in reports:
+        split, system, folder = ("", "", *path.absolute().parts)[-4:-1]
+        model = report.get("model_name_or_path") or path.stem.rpartition(".")[0] or path.stem
+        total = report.get("total_instances")
+        if path.name == "results.json":
+            model, total = system, total or _N_INSTANCES.get(split)
+        elif path.name == "per_instance_details.json":
+            model = folder
+        if not isinstance(total, int):
+            if report.keys().isdisjoint(("unresolved", "unresolved_ids", *outcomes)):
+                raise ScoreDataError(f"{path}: expected total_instances of SWE-bench, found none")
+            total = len(outcomes)
+        if len(outcomes) < total:
+            if source.is_file:
+                raise ScoreDataError(
+                    f"{path}: names {len(outcomes)} of {total} instances; give the folder of all "
+                    "reports, so that models are compared on the same instances"
+                )
+            outcomes = named | outcomes
+            outcomes |= {f"other {i}": False for i in range(1, total - len(outcomes) + 1)}
+        samples = (Sample(item=x, scores={"resolved": won}) for x, won in outcomes.items())
+        logs.append(Log.of(samples, path=path, model=str(model), subtask="swe-bench"))
+        if isinstance(n := report.get("resolved_instances"), int) and total:
+            what, mean = "the share of resolved_instances", logs[-1].mean("resolved")
+            compare_means(path.name, what, n / total, [mean or 0.0])
+    return logs
+
+
+def _evalplus(content: Any, path: Path) -> _Samples:
     """Yield the samples of each problem: ``plus`` is right if the base tests pass, too."""
     for problem, solutions in content["eval"].items():
         for epoch, one in enumerate(solutions, start=1):
             scores = {"base": one.get("base_status") == "pass"}
             if one.get("plus_status") is not None:
                 scores["plus"] = scores["base"] and one["plus_status"] == "pass"
-            model = stem.removesuffix("_eval_results")
+            model = path.stem.removesuffix("_eval_results")
             yield model, Sample(item=problem, epoch=epoch, scores=scores)
 
 
-def _opencompass(content: Any, stem: str) -> _Samples:
-    details = content["details"]
+def _opencompass(content: Any, path: Path) -> _Samples:
+    """Yield the items of a dataset, whose file lies in the folder of the model."""
+    details, about = content["details"], {"evaluation": path.stem}
     for item, one in details.items() if isinstance(details, dict) else enumerate(details):
         if isinstance(one, Mapping):
             right = one.get("correct", one.get("is_correct"))
             right = right[0] if isinstance(right, list) and right else right
-            yield stem, Sample(item=str(item), scores={"correct": right})
+            sample = Sample(item=str(item), scores={"correct": right}, attributes=about)
+            yield path.absolute().parent.name, sample
 
 
-def _live_code_bench(records: Any, stem: str) -> _Samples:
+def _live_code_bench(records: Any, path: Path) -> _Samples:
+    """Yield the problems; the file ``Scenario...`` lies in the folder of the model."""
+    model = path.absolute().parent.name if path.stem.startswith("Scenario.") else path.stem
     for record in records:
         about = {x: record[x] for x in ("difficulty", "platform") if x in record}
         for epoch, passed in enumerate(record["graded_list"], start=1):
             item = str(record["question_id"])
-            yield stem, Sample(item=item, epoch=epoch, scores={"passed": passed}, attributes=about)
+            yield model, Sample(item=item, epoch=epoch, scores={"passed": passed}, attributes=about)
 
 
-def _mt_bench(records: Any, stem: str) -> _Samples:
+def _mt_bench(records: Any, path: Path) -> _Samples:
     for record in records:
         score = as_score(record["score"])
         # A judge that gives no grade is written as -1.
@@ -185,7 +235,7 @@ def _mt_bench(records: Any, stem: str) -> _Samples:
         yield _name(record, "model"), Sample(item=item, scores={"score": known}, attributes=about)
 
 
-def _alpaca_eval(records: Any, stem: str) -> _Samples:
+def _alpaca_eval(records: Any, path: Path) -> _Samples:
     """Yield the judge's preference for a model over the reference, from 0 to 1.
 
     AlpacaEval writes 1 where the reference is better, 2 where the model is, or a number between;
@@ -211,11 +261,11 @@ def _alpaca_eval(records: Any, stem: str) -> _Samples:
         )
 
 
-def _every_eval(records: Any, stem: str) -> _Samples:
+def _every_eval(records: Any, path: Path) -> _Samples:
     for record in records:
         evaluation, text = record["evaluation"], mapping_at(record, "input").get("raw")
         name = record.get("evaluation_name") or record.get("evaluation_id") or ""
-        model = record.get("model_id") or mapping_at(record, "model_info").get("id") or stem
+        model = record.get("model_id") or mapping_at(record, "model_info").get("id") or path.stem
         yield (
             str(model),
             Sample(
@@ -239,44 +289,29 @@ BOARD = Reader(
 )
 
 
-def _read_every_eval(source: Source, wanted: ReadRequest) -> ScoreTable:
-    """Read the results of one model, a score for each evaluation."""
-    content = source.content()
-    with reading_log(source.place, "Every Eval Ever"):
-        model = str(content["model_info"]["id"])
-        rows = [
-            {
-                "algorithm": model,
-                "task": str(one["evaluation_name"]),
-                "score": one["score_details"]["score"],
-            }
-            for one in content["evaluation_results"]
-        ]
-        are_low = {
-            mapping_at(one, "metric_config").get("lower_is_better") is True
-            for one in content["evaluation_results"]
-        }
-    if len(are_low) > 1:
-        raise ScoreDataError(f"{source}: higher is better on some evaluations, worse on others")
-    return ScoreTable(
-        rows,
-        higher_is_better=are_low != {True},
-        provenance=(f"read from {source.place.name} (Every Eval Ever)",),
-    )
+def _scores_of(
+    files: Iterable[Path], read: Callable[[Path], Iterable[dict[str, Any]]], tool: str
+) -> list[dict[str, Any]]:
+    """Return the records of scores that `read` finds in files."""
+    records: list[dict[str, Any]] = []
+    for path in files:
+        with reading_log(path, tool):
+            records += read(path)
+    return records
 
 
-EVERY_EVAL = Reader(
-    "every-eval",
-    "results of a model in the format of Every Eval Ever: JSON",
-    recognises=lambda source: (
-        isinstance(source.json, dict) and {"model_info", "evaluation_results"} <= source.json.keys()
-    ),
-    read=_read_every_eval,
-)
+def _table_of_scores(
+    records: Sequence[dict[str, Any]], source: Source, wanted: ReadRequest, tool: str, **how: Any
+) -> ScoreTable:
+    if not records:
+        raise ScoreDataError(f"{source}: expected scores of {tool}, found none")
+    rows = tidy_rows(rows_of_records(records), Origin(str(source)), wanted.where, **how)
+    provenance = (f"read from {source.place.name} ({tool})",)
+    return ScoreTable(rows, "score", None, wanted.is_higher_better, provenance)
 
 
-def _mteb_files(source: Source) -> Iterator[Path]:
-    """Yield the results in a folder, those of tasks in MODEL/REVISION, or the one file."""
+def _json_files(source: Source) -> Iterator[Path]:
+    """Yield the one file, or the results in a folder."""
     if source.is_file and source.ending == ".json":
         yield source.place
     elif source.is_folder:
@@ -284,55 +319,86 @@ def _mteb_files(source: Source) -> Iterator[Path]:
         yield from (file for file in files if file.name != "model_meta.json")
 
 
-def _is_mteb(content: Any) -> bool:
-    return isinstance(content, dict) and {"task_name", "scores", "mteb_version"} <= content.keys()
+def _first_has(source: Source, *names: str) -> bool:
+    """Return whether the first of the results is an object with some names."""
+    first = next((Source(path).json for path in _json_files(source)), None)
+    return isinstance(first, dict) and first.keys() >= {*names}
+
+
+def _every_eval_scores(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the score of each evaluation, named by its dataset, as those of others may be equal."""
+    content = json_content(path)
+    for one in content["evaluation_results"]:
+        dataset = mapping_at(one, "source_data").get("dataset_name")
+        task = _name(one, "evaluation_name")
+        yield {
+            "algorithm": _name(content["model_info"], "id"),
+            "task": task if dataset in (None, task) else f"{dataset}/{task}",
+            "score": one["score_details"]["score"],
+            "dataset": dataset,
+            "lower": mapping_at(one, "metric_config").get("lower_is_better") is True,
+        }
+
+
+def _read_every_eval(source: Source, wanted: ReadRequest) -> ScoreTable:
+    records = _scores_of(_json_files(source), _every_eval_scores, "Every Eval Ever")
+    table = _table_of_scores(records, source, wanted, "Every Eval Ever")
+    are_low = set(table.rows.tolist("lower"))
+    if len(are_low) > 1:
+        raise ScoreDataError(f"{source}: higher is better on some evaluations, worse on others")
+    return replace(table, rows=table.rows.but("lower"), higher_is_better=are_low != {True})
+
+
+EVERY_EVAL = Reader(
+    "every-eval",
+    "results in the format of Every Eval Ever: JSON of a model, or a folder of them",
+    recognises=lambda source: _first_has(source, "model_info", "evaluation_results"),
+    read=_read_every_eval,
+    takes=frozenset({"where"}),
+)
+
+
+def _mteb_scores(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the main score of each split and subset; one that is missing is NaN."""
+    content = json_content(path)
+    model, revision = path.absolute().parts[-3:-1]
+    for split, parts in content["scores"].items():
+        for one in parts:
+            yield {
+                "algorithm": model.replace("__", "/"),
+                "revision": revision,
+                "task": _name(content, "task_name"),
+                "split": split,
+                "subset": one["hf_subset"],
+                "score": float(one["main_score"]),
+            }
 
 
 def _read_mteb(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read the main score of each task, its mean over splits and subsets as in MTEB."""
-    records, splits = [], set()
-    for path in _mteb_files(source):
-        content = json_content(path)
-        if not _is_mteb(content):
-            raise ScoreDataError(f"{path}: expected results of MTEB with task_name and scores")
-        with reading_log(path, "MTEB"):
-            model, revision = path.absolute().parts[-3:-1]
-            found = [
-                {
-                    "algorithm": model.replace("__", "/"),
-                    "revision": revision,
-                    "task": _name(content, "task_name"),
-                    "split": split,
-                    "subset": one["hf_subset"],
-                    "score": float(one["main_score"]),
-                }
-                for split, parts in content["scores"].items()
-                for one in parts
-            ]
-        splits.add(tuple(dict.fromkeys(one["split"] for one in found)))
-        records += [one for one in found if not math.isnan(one["score"])]
-    if not records:
-        raise ScoreDataError(f"{source}: expected main scores of MTEB, found none")
+    records = _scores_of(_json_files(source), _mteb_scores, "MTEB")
+    splits: dict[str, set[str]] = {}
+    for one in records:
+        splits.setdefault(one["task"], set()).add(one["split"])
+    several = next((sorted(x) for x in splits.values() if len(x) > 1), None)
+    records = [one for one in records if not math.isnan(one["score"])]
     revisions = {(one["algorithm"], one["revision"]) for one in records}
     n_revisions = Counter(model for model, _ in revisions)
     for one in records:
         if n_revisions[one["algorithm"]] > 1:
             one["algorithm"] = f"{one['algorithm']} ({one['revision']})"
-    several = next((x for x in sorted(splits) if len(x) > 1), None)
     if several and "split" not in wanted.where:
         note(
             f"{source.place.name}: the mean is over the splits {joined(several)}; "
             f"{option(where={'split': several[0]})} selects one"
         )
-    rows = tidy_rows(rows_of_records(records), Origin(str(source)), wanted.where, "mean")
-    provenance = (f"read from {source.place.name} (MTEB)",)
-    return ScoreTable(rows, "main_score", None, wanted.is_higher_better, provenance)
+    return _table_of_scores(records, source, wanted, "MTEB", within_run="mean")
 
 
 MTEB = Reader(
     "mteb",
     "results of MTEB: JSON of a task, or a folder of MODEL/REVISION/TASK.json",
-    recognises=lambda source: any(_is_mteb(Source(x).json) for x in islice(_mteb_files(source), 1)),
+    recognises=lambda source: _first_has(source, "task_name", "scores", "mteb_version"),
     read=_read_mteb,
     takes=frozenset({"where"}),
 )
@@ -348,37 +414,35 @@ def _eval_results_files(source: Source) -> list[Path]:
     return [source.place] if is_one and source.place.absolute().parent.name == EVAL_RESULTS else []
 
 
-def _read_eval_results(source: Source, wanted: ReadRequest) -> ScoreTable:
-    """Read the value of each dataset and task; a remark such as "With tools" is part of its name.
+def _eval_results_scores(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the value of each dataset and task; a remark such as "With tools" is part of its name.
 
     A model has the name of the folder that holds its ``.eval_results``.
     """
     try:
         yaml = import_module("yaml")
     except ImportError:
-        message = f"{source}: YAML needs a package: pip install pyyaml"
-        raise GnomonError(message) from None
-    records = []
-    for path in _eval_results_files(source):
-        try:
-            content = yaml.safe_load(path.read_bytes())
-        except (yaml.YAMLError, ValueError, RecursionError) as error:  # such as a date that is none
-            reason = " ".join(str(error).split())
-            raise ScoreDataError(f"{path}: expected YAML; {shortened(reason, 100)}") from None
-        with reading_log(path, "Hugging Face"):
-            for one in content:
-                task = _name(one["dataset"], "id")
-                if (part := one["dataset"].get("task_id") or "default") != "default":
-                    task += f"/{part}"
-                if one.get("notes"):
-                    task += f" ({one['notes']})"
-                model = path.absolute().parents[1].name
-                records.append({"algorithm": model, "task": task, "score": float(one["value"])})
-    if not records:
-        raise ScoreDataError(f"{source}: expected evaluation results, found none")
-    provenance = (f"read from {source.place.name} (Hugging Face)",)
-    rows = tidy_rows(rows_of_records(records), Origin(str(source)), {})
-    return ScoreTable(rows, "value", None, wanted.is_higher_better, provenance)
+        raise GnomonError(f"{path}: YAML needs a package: pip install pyyaml") from None
+    try:
+        content = yaml.safe_load(path.read_bytes())
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # such as a date that is none
+        reason = " ".join(str(error).split())
+        raise ScoreDataError(f"{path}: expected YAML; {shortened(reason, 100)}") from None
+    for one in content:
+        dataset = one["dataset"]
+        task = _name(dataset, "id")
+        part = dataset.get("task_id") or dataset.get("config") or "default"
+        if part != "default":
+            task += f"/{part}"
+        if one.get("notes"):
+            task += f" ({one['notes']})"
+        model = path.absolute().parents[1].name
+        yield {"algorithm": model, "task": task, "score": float(one["value"])}
+
+
+def _read_eval_results(source: Source, wanted: ReadRequest) -> ScoreTable:
+    records = _scores_of(_eval_results_files(source), _eval_results_scores, "Hugging Face")
+    return _table_of_scores(records, source, wanted, "Hugging Face")
 
 
 HUGGING_FACE = Reader(

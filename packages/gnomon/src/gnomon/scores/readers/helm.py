@@ -62,18 +62,17 @@ def _log(path: Path) -> Log:
     if not (isinstance(model, str) and isinstance(spec.get("name"), str)):
         raise ScoreDataError(f"{place}: expected name and adapter_spec.model of a run of HELM")
     texts = _inputs(path.with_name("scenario_state.json"))
-    samples, n_perturbed = [], 0
-    for instance in json_content(path):
-        if not (isinstance(instance, dict) and "instance_id" in instance):
+    instances: dict[tuple[Any, ...], dict[str, Any]] = {}  # each metric has objects of its own
+    for one in json_content(path):
+        if not (isinstance(one, dict) and "instance_id" in one):
             raise ScoreDataError(f"{path}: expected objects with an instance_id")
-        if instance.get("perturbation") is None:
-            samples.append(_sample(instance, texts))
-        else:
-            n_perturbed += 1
-    if n_perturbed:
+        key = one["instance_id"], one.get("train_trial_index"), str(one.get("perturbation"))
+        instances.setdefault(key, one | {"stats": []})["stats"] += one.get("stats") or []
+    kept = [one for one in instances.values() if one.get("perturbation") is None]
+    if n_perturbed := len(instances) - len(kept):
         note(f"{path.parent.name}: {counted(n_perturbed, 'perturbed instance')} left out")
     log = Log.of(
-        samples,
+        (_sample(one, texts) for one in kept),
         path=path,
         model=model,
         subtask=_OF_MODEL.sub("", spec["name"]).rstrip(",:"),
@@ -100,7 +99,7 @@ def _sample(instance: Mapping[str, Any], texts: Mapping[str, dict[str, str]]) ->
     """Return an instance, whose scores are the means of its statistics."""
     item = str(instance["instance_id"])
     scores, attributes, costs = {}, {}, {}
-    for stat in instance.get("stats") or []:
+    for stat in instance["stats"]:
         about = stat.get("name") or {}
         if about.get("perturbation") is not None:
             continue

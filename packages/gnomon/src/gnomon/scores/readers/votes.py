@@ -23,7 +23,10 @@ _WINNERS = {
     "both bad": 0.5, "draw": 0.5,
 }  # fmt: skip
 #: The winner by the verdict of Arena-Hard, whose first game has the baseline as A.
-_VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B=A": "tie", "B>A": "b", "B>>A": "b"}
+_VERDICTS = {
+    **dict.fromkeys(("A>>B", "A>B", "B<A", "B<<A"), "a"), "A=B": "tie", "B=A": "tie",
+    **dict.fromkeys(("B>>A", "B>A", "A<B", "A<<B"), "b"),
+}  # fmt: skip
 #: The keys of a judgment of MT-bench on two models, which is made twice, in either order.
 _JUDGED = ("model_1", "model_2", "g1_winner", "g2_winner")
 
@@ -85,17 +88,18 @@ def _votes(record: Mapping[str, Any], origin: Origin) -> Iterator[dict[str, Any]
     The winner is None where the judge gave no verdict. Two verdicts of MT-bench that disagree are a
     tie, as its own tables count them.
     """
+    vote = {"question": record.get("uid", record.get("question_id"))}
     if "games" not in record:
-        a, b, *winners = (record.get(name) for name in _JUDGED)
+        vote["model_a"], vote["model_b"], *winners = (record.get(name) for name in _JUDGED)
         if not {"model_1", "model_2", "tie", "error"}.issuperset(winners):
             expected = "expected winners of MT-bench: model_1, model_2, tie or error; found"
             raise origin.error(f"{expected} {winners[0]!r} and {winners[1]!r}")
         agreed = winners[0] if winners[0] == winners[1] else "tie"
-        yield {"model_a": a, "model_b": b, "winner": None if "error" in winners else agreed}
+        yield vote | {"turn": record.get("turn"), "winner": None if "error" in winners else agreed}
         return
     model, baseline = record.get("model"), record.get("baseline", "baseline")
     for number, game in enumerate(record["games"]):
-        score = mapping_at({"game": game}, "game").get("score", "")
+        score = None if game is None else mapping_at({"game": game}, "game").get("score", "")
         winner = _VERDICTS.get(str(score))
         if model is None or (winner is None and score is not None):
             raise origin.error(
@@ -104,7 +108,7 @@ def _votes(record: Mapping[str, Any], origin: Origin) -> Iterator[dict[str, Any]
             )
         # The models change places in the second game.
         a, b = (model, baseline) if number % 2 else (baseline, model)
-        yield {"model_a": a, "model_b": b, "winner": winner}
+        yield vote | {"model_a": a, "model_b": b, "winner": winner}
 
 
 VOTES = Reader(

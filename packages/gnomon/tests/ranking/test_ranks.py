@@ -260,7 +260,7 @@ def test_no_common_task():
         rank(table)
 
 
-@pytest.mark.filterwarnings("ignore:.*no score on")
+@pytest.mark.filterwarnings("ignore:.*no score in")
 def test_pairs_without_a_common_task_are_not_separated():
     rng = np.random.default_rng(0)
     low, high = (lambda: rng.normal(0, 1, 6)), (lambda: rng.normal(9, 1, 6))

@@ -35,8 +35,7 @@ def test_a_table_of_items_says_what_it_holds_in_words_of_items():
         "2 models x 3 items (2 clusters), 1 to 2 epochs; 2 samples without a score: "
         "1 error, 1 limit",
         "6 samples (match, higher is better); scored all the same: 1 limit",
-        "b: no score on 2 items (q1, q3)",
-        "a: no score on 1 item (q2)",
+        "no score in 3 of 6 cells (b on q1, b on q3, a on q2)",
     ]
 
 

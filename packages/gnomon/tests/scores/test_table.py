@@ -40,7 +40,7 @@ def test_describe_names_what_is_missing():
     assert ScoreTable(ROWS).describe().splitlines() == [
         "5 scores (score, higher is better): 2 algorithms, 2 tasks, 1 to 2 runs",
         "1 missing run (empty score)",
-        "sac: no score on 1 task (pong)",
+        "no score in 1 of 4 cells (sac on pong)",
         "dqn: a single run per task, where others have up to 2",
     ]
 

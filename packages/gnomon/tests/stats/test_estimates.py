@@ -82,8 +82,8 @@ def test_ragged_tables_are_compared_on_shared_tasks():
         assert notes == [
             "7 of 27 runs have no score and are left out",
             "1 of 3 tasks left out, since a lacks them: task_2",
-            "a: 1 of 2 tasks have scores of fewer runs than others (task_0: 3 of 5); all tasks "
-            "have the same weight",
+            "fewer runs than on other tasks in 1 of 4 cells (a on task_0); all tasks have the "
+            "same weight",
         ]
     with noted():
         estimates = estimate(scores, ["mean"], rng=rng())
@@ -134,12 +134,26 @@ def test_the_gap_needs_a_target_where_lower_is_better():
     assert gap.value == 0.5
 
 
+def test_gaps_are_one_warning_for_all_pairs():
+    x = rng().normal(size=(3, 4, 3))
+    for i in range(3):
+        x[:, i, i] = np.nan
+    scores = table(a=x[..., 0], b=x[..., 1], c=x[..., 2])
+    for metric in ("mean", "probability_of_improvement"):
+        with noted() as notes:
+            compare(scores, metrics=metric, rng=rng())
+        assert notes[1:] == [
+            "no score in 3 of 12 cells (a on task_0, b on task_1, c on task_2); each pair is "
+            "compared on the tasks that both have"
+        ]
+
+
 def test_tasks_with_a_single_run_among_others_are_named():
     x = rng().normal(size=(5, 6))
     x[1:, 2] = np.nan
     with noted() as notes:
         (one,) = estimate(table(a=x), ["median"], rng=rng())
-    assert notes[1].startswith("a: 1 of 6 tasks have a single run (task_2)")
+    assert notes[1].startswith("a single run in 1 of 6 cells (a on task_2)")
     assert one.low < one.value < one.high
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, either, joined, listed, note, option, reading
-from gnomon.scores.columns import IntArray, Rows, Texts
-from gnomon.scores.tidy import role_of
+from gnomon.scores.columns import Flags, IntArray, Rows, Texts
+from gnomon.scores.tidy import numbered, role_of
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
@@ -47,8 +47,8 @@ STAND_INS = "runs that stand in for summaries"
 _SUMMED = ("mean", "iqm", "median")
 #: Larger tables are not searched for copies.
 MOST_ROWS = 20_000
-#: The largest number of names in a line.
-MOST_NAMES = 8
+#: The largest numbers of names and of cells in a line.
+MOST_NAMES, MOST_CELLS = 8, 4
 
 
 def suspicions(table: ScoreTable, *, run_column: str | None = None) -> list[str]:
@@ -130,11 +130,9 @@ def _are_shared(table: ScoreTable, seed: str) -> bool:
 
     One seed in all rows may be that of the benchmark.
     """
-    cell = _cell_of_row(table)
     text = table.rows.texts(seed)
-    known = ~text.missing
-    pairs = np.unique(cell[known] * (len(text.names) + 1) + text.codes[known])
-    return len(text.names) > 1 and 2 * pairs.size <= int(known.sum())
+    number, _ = numbered(table.rows.take(~text.missing), ["algorithm", "task", seed])
+    return len(text.names) > 1 and 2 * np.unique(number).size <= number.size
 
 
 def _by_order(table: ScoreTable) -> Iterator[str]:
@@ -222,27 +220,18 @@ def _copied(table: ScoreTable, *, runs_too: bool) -> list[str]:
     return found
 
 
-def _cell_of_row(table: ScoreTable) -> IntArray:
-    """Return a number for each row, the same for rows of one algorithm, task and step."""
-    cell: IntArray = table.rows["algorithm"].codes.astype(np.int64) * len(table.tasks)
-    cell += table.rows["task"].codes
-    if "step" in table.rows:
-        step = np.unique(table.rows["step"], return_inverse=True)[1]
-        cell = np.unique(cell * table.n_steps + step, return_inverse=True)[1].astype(np.int64)
-    return cell
-
-
 def _are_copies(table: ScoreTable) -> bool:
     """Return whether finite scores differ, but never between the runs of a cell."""
-    known = np.isfinite(table.effective_scores)
-    score, cell = table.effective_scores[known], _cell_of_row(table)[known]
-    n = np.bincount(cell)
-    low, high = np.full(n.size, np.inf), np.full(n.size, -np.inf)
-    np.minimum.at(low, cell, score)
-    np.maximum.at(high, cell, score)
-    several = n > 1
-    is_constant = bool((low[several] == high[several]).all())
-    return int(several.sum()) > 1 and is_constant and score.min() != score.max()
+    n_cells = 0
+    for a, t in np.argwhere(table.last_step().run_counts > 1).tolist():
+        cell = table.algorithms[a], table.tasks[t]
+        x = table.curves(*cell)[1] if "step" in table.rows else table.runs(*cell)
+        x[np.isinf(x)] = np.nan
+        if np.any(np.fmin.reduce(x) < np.fmax.reduce(x)):
+            return False
+        n_cells += int(np.sum(np.sum(~np.isnan(x), axis=0) > 1))
+    score = table.effective_scores[np.isfinite(table.effective_scores)]
+    return n_cells > 1 and bool(score.min() != score.max())
 
 
 def wild_scores(table: ScoreTable) -> list[tuple[str, float]]:
@@ -410,7 +399,7 @@ def contents(table: ScoreTable) -> str:
     if "censored" in last.rows and last.rows["censored"].any():
         lines.append(counted(int(last.rows["censored"].sum()), "censored run"))
     cells = last.algorithms, last.tasks, last.run_counts
-    return "\n".join([*lines, *_gaps(*cells, "task"), *_uneven_runs(*cells)])
+    return "\n".join([*lines, *_gaps(*cells), *_uneven_runs(*cells)])
 
 
 def html_contents(table: ScoreTable) -> str:
@@ -448,17 +437,18 @@ def _span(counts: IntArray, noun: str) -> str:
     return f"{least} to {most} {noun}s" if least < most else counted(most, noun)
 
 
-def _gaps(
-    algorithms: Sequence[str], tasks: Sequence[str], counts: IntArray, noun: str
-) -> list[str]:
-    """Return a line for each algorithm without a score on some task."""
-    lines = []
-    for algorithm, own in zip(algorithms, counts, strict=True):
-        absent = [task for task, n in zip(tasks, own, strict=True) if n == 0]
-        if absent:
-            shown = listed(absent, MOST_NAMES)
-            lines.append(f"{algorithm}: no score on {counted(len(absent), noun)} ({shown})")
-    return lines
+def cells_where(algorithms: Sequence[str], tasks: Sequence[str], which: Flags) -> str:
+    """Return the number of cells that a mask (algorithms, tasks) has, and some of them, or ""."""
+    cells = np.argwhere(which)
+    names = [f"{algorithms[a]} on {tasks[t]}" for a, t in cells[: MOST_CELLS + 1]]
+    shown = listed(names, MOST_CELLS)
+    return f"{len(cells):,} of {counted(which.size, 'cell')} ({shown})" if len(cells) else ""
+
+
+def _gaps(algorithms: Sequence[str], tasks: Sequence[str], counts: IntArray) -> list[str]:
+    """Return a line on the cells without a score, if there are any."""
+    absent = cells_where(algorithms, tasks, counts == 0)
+    return [f"no score in {absent}"] if absent else []
 
 
 def _uneven_runs(
@@ -491,7 +481,7 @@ def _of_items(table: ScoreTable) -> str:
     unscored = without_score(table.rows)
     lines = [f"{size}, {_span(counts, 'epoch')}{unscored and f'; {unscored}'}"]
     lines.append(f"{counted(len(table), 'sample')} ({_scale(table)}){_with_status(table.rows)}")
-    return "\n".join(lines + _gaps(scores.models, scores.items, counts, "item"))
+    return "\n".join(lines + _gaps(scores.models, scores.items, counts))
 
 
 def without_score(rows: Rows) -> str:

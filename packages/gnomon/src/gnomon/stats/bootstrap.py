@@ -141,7 +141,7 @@ def _counts(key: np.uint64, runs: tuple[int, ...], n: int) -> Iterator[npt.NDArr
     """Yield how often each run is drawn, in blocks of resamples."""
     rng = np.random.default_rng(key)
     for size in _blocks(n, _block(sum(runs))):
-        yield _draw_counts(rng, runs, size)
+        yield draw_counts(rng, runs, size)
 
 
 @lru_cache(maxsize=2)
@@ -150,7 +150,7 @@ def _kept_counts(key: np.uint64, runs: tuple[int, ...], n: int) -> list[npt.NDAr
     return list(_counts(key, runs, n))
 
 
-def _draw_counts(rng: np.random.Generator, runs: Sequence[int], n: int) -> npt.NDArray[np.uint16]:
+def draw_counts(rng: np.random.Generator, runs: Sequence[int], n: int) -> npt.NDArray[np.uint16]:
     """Return how often each run is drawn, (all runs, resamples)."""
     found = np.empty((sum(runs), n), np.uint16)
     first = 0

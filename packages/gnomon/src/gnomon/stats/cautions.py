@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, listed, note
-from gnomon.scores.checks import tasks_left_out
+from gnomon.errors import ScoreDataError, note
+from gnomon.scores.checks import cells_where, tasks_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.intervals import SharedEffect
 from gnomon.stats.metrics import Metric
@@ -27,26 +27,25 @@ LARGE_SHARE = 0.5
 def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> tuple[str, ...]:
     """Return the tasks that all algorithms have, and warn about those left out."""
     names = algorithms or table.algorithms
-    tasks = table.shared_tasks(names)
-    if not tasks:
-        shown = ", ".join(names)
-        raise ScoreDataError(f"expected tasks that all algorithms have; {shown} share none")
+    tasks = common_tasks(table, names)
     own = {name: {*table.tasks_of(name)} for name in names}
     if left_out := tasks_left_out(table.tasks, tasks, own):
         note(left_out)
     return tasks
 
 
+def common_tasks(table: ScoreTable, algorithms: Sequence[str]) -> tuple[str, ...]:
+    """Return the tasks that all of some algorithms have; refuse algorithms that share none."""
+    if tasks := table.shared_tasks(algorithms):
+        return tasks
+    shown = ", ".join(algorithms)
+    raise ScoreDataError(f"expected tasks that all algorithms have; {shown} share none")
+
+
 def warn_of_missing_tasks(table: ScoreTable) -> None:
     """Warn of algorithms without a score on some task, where pairs are compared on their own."""
-    for name in table.algorithms:
-        own = {*table.tasks_of(name)}
-        lacking = [task for task in table.tasks if task not in own]
-        if own and lacking:
-            note(
-                f"{name}: no score on {len(lacking)} of {len(table.tasks)} tasks "
-                f"({listed(lacking)}); each pair is compared on the tasks that both have"
-            )
+    if absent := cells_where(table.algorithms, table.tasks, table.run_counts == 0):
+        note(f"no score in {absent}; each pair is compared on the tasks that both have")
 
 
 def warn_of_missing_runs(table: ScoreTable) -> None:
@@ -55,24 +54,14 @@ def warn_of_missing_runs(table: ScoreTable) -> None:
         note(f"{missing} of {len(table)} runs have no score and are left out")
 
 
-def warn_of_uneven_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:
-    """Warn about tasks that have fewer runs than others; the variance of one run is unknown."""
-    most = int(strata.counts.max())
-    if int(strata.counts.min()) == most:
-        return
-    counts = list(zip(tasks, strata.counts.tolist(), strict=True))
-    alone = [task for task, n in counts if n == 1]
-    fewer = [f"{task}: {n} of {most}" for task, n in counts if 1 < n < most]
-    if alone:
-        note(
-            f"{algorithm}: {len(alone)} of {len(tasks)} tasks have a single run ({listed(alone)}), "
-            "whose variance is not known; intervals may be too short"
-        )
-    if fewer:
-        note(
-            f"{algorithm}: {len(fewer)} of {len(tasks)} tasks have scores of fewer runs than "
-            f"others ({listed(fewer)}); all tasks have the same weight"
-        )
+def warn_of_uneven_runs(table: ScoreTable, tasks: Sequence[str]) -> None:
+    """Warn about tasks with fewer runs than others; the variance of one run is unknown."""
+    counts = table.run_counts[:, [table.tasks.index(task) for task in tasks]]
+    most = counts.max(axis=1, keepdims=True)
+    if alone := cells_where(table.algorithms, tasks, (counts == 1) & (most > 1)):
+        note(f"a single run in {alone}, whose variance is not known; intervals may be too short")
+    if fewer := cells_where(table.algorithms, tasks, (counts > 1) & (counts < most)):
+        note(f"fewer runs than on other tasks in {fewer}; all tasks have the same weight")
 
 
 def warn_of_large_share(

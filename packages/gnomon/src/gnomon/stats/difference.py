@@ -26,6 +26,7 @@ from gnomon.stats.all_pairs import (
     table_samples,
 )
 from gnomon.stats.cautions import (
+    common_tasks,
     shared_tasks,
     warn_of_dependent_runs,
     warn_of_missing_tasks,
@@ -94,8 +95,9 @@ class Differences:
         self._second = rule if paired else replace(rule, key=other_key)
         self._noise = cache(table_noise(scores, rule.variances))
         self._whole = with_left_out(scores)
-        self._tested = self._whole if pair is None else self._whole.select(algorithms=pair)
-        self._has_gaps = bool((scores.run_counts == 0).any())
+        chosen = [x.select(algorithms=pair) if pair else x for x in (scores, self._whole)]
+        self._chosen, self._tested = chosen
+        self._check = cache(self._check_gaps)
         # Of each algorithm once, and not for every pair.
         self._runs = cache(lambda name, tasks: Strata.from_table(scores, name, tasks))
         self._value = cache(lambda name, tasks, metric: metric.value(self._runs(name, tasks)))
@@ -109,7 +111,9 @@ class Differences:
         """Return the difference of two algorithms, over the tasks that both have or on one."""
         if metric.name == IMPROVEMENT:
             return self._improvement_of(a, b, task)
-        tasks = (task,) if task else self._shared_tasks(a, b)
+        if task is None:
+            self._check(self._chosen)
+        tasks = (task,) if task else self.scores.shared_tasks((a, b))
         metric = on_tasks(metric, len(tasks))
         if self.paired:
             x, y = _pairs(self.scores, a, b, tasks)
@@ -118,7 +122,7 @@ class Differences:
             x, y = self._runs(a, tasks), self._runs(b, tasks)
             of_x, of_y = (float(self._value(name, tasks, metric)) for name in (a, b))
         if task is None:
-            self._warn_of_doubts(((a, x), (b, y)), tasks)
+            self._warn_of_effects(((a, x), (b, y)), tasks)
         value, size = of_x - of_y, max(abs(of_x), abs(of_y))
         if min(x.counts.max(), y.counts.max()) == 1 or not math.isfinite(value):
             return Difference(value, size=size)
@@ -136,8 +140,16 @@ class Differences:
             p_value = self._p_without_variance(x, y, value)
         return Difference(value, p_value, spread.interval(self.rule.level), size)
 
-    def _shared_tasks(self, a: str, b: str) -> tuple[str, ...]:
-        return shared_tasks(self.scores, (a, b)) if self._has_gaps else self.scores.tasks
+    def _check_gaps(self, table: ScoreTable) -> None:
+        """Warn of missing and uneven runs; refuse pairs that share no task."""
+        tasks = table.tasks
+        if len(self.pairs) == 1:
+            tasks = shared_tasks(table, self.pairs[0])
+        elif (table.run_counts == 0).any():
+            warn_of_missing_tasks(table)
+            for two in self.pairs:
+                common_tasks(table, two)
+        warn_of_uneven_runs(table, tasks)
 
     def _spread_of(self, name: str, tasks: tuple[str, ...], metric: Metric) -> Spread:
         return spread_of(self._runs(name, tasks), metric, self._noise(name, tasks), self.rule)
@@ -146,7 +158,9 @@ class Differences:
         """Return P(X > Y) of two algorithms, on tasks that normalising left out too."""
         if self.tests_all_pairs:
             return self._tested_improvement(a, b, task)
-        tasks = (task,) if task else shared_tasks(self._whole, (a, b))
+        if task is None:
+            self._check(self._tested)
+        tasks = (task,) if task else self._whole.shared_tasks((a, b))
         x, y = (
             _pairs(self._whole, a, b, tasks)
             if self.paired
@@ -187,18 +201,13 @@ class Differences:
         if task is not None:
             table = table.select(tasks=[task])
             return table.algorithms, self._over_pairs(table)
-        if (table.run_counts == 0).any():
-            warn_of_missing_tasks(table)
-            for two in self.pairs:
-                if not table.shared_tasks(two):
-                    shared_tasks(table, two)
+        self._check(table)
         scores = self.scores.select(algorithms=table.algorithms)
         # Of the whole table, so that a pair has the same interval alone and among all pairs.
         effects = rank_effects(self._whole)
         for name in scores.algorithms:
-            if tasks := scores.tasks_of(name):
+            if scores.tasks_of(name):
                 strata = Strata.from_table(scores, name)
-                warn_of_uneven_runs(strata, tasks, name)
                 warn_of_dependent_runs(strata, effects.get(name), name)
         found = self._over_pairs(table, [effects.get(name) for name in table.algorithms])
         most = zip(table.algorithms, table.run_counts.max(axis=1), strict=True)
@@ -226,14 +235,13 @@ class Differences:
         n_x, n_y = int(x.counts.min()), int(y.counts.min())
         return 2.0 ** (1 - n_x) if self.paired else min(1.0, 2.0 / math.comb(n_x + n_y, n_x))
 
-    def _warn_of_doubts(self, both: Sequence[tuple[str, Strata]], tasks: tuple[str, ...]) -> None:
-        """Warn once about each algorithm's runs on these tasks."""
+    def _warn_of_effects(self, both: Sequence[tuple[str, Strata]], tasks: tuple[str, ...]) -> None:
+        """Warn once of effects that an algorithm's runs share over these tasks."""
         for name, strata in both:
             key = name, tasks
             if key in self._doubted:
                 continue
             self._doubted.add(key)
-            warn_of_uneven_runs(strata, tasks, name)
             if self.rule.method == "auto":
                 noise = self._noise(name, tasks)
                 warn_of_dependent_runs(strata, noise.effect, name)

@@ -341,10 +341,10 @@ def _of_table(
     if draw_tasks or rule.method == "percentile":
         draws: dict[str, Any] = {"n_resamples": rule.n_resamples, "key": rule.key}
         drawn = replicates(samples, metrics, draw_tasks=draw_tasks, **draws)
+    warn_of_uneven_runs(scores, tasks)
     for i, (name, strata) in enumerate(zip(scores.algorithms, samples, strict=True)):
         if asked.gamma is not None and any(metric.name == "optimality_gap" for metric in metrics):
             check_target(asked.gamma, strata, name)
-        warn_of_uneven_runs(strata, tasks, name)
         noise = asked.noise(name, tasks)
         if drawn is None and strata.counts.max() > 1:
             warn_of_large_share(strata, noise.variances, tasks, name)

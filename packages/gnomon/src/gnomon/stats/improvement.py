@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray
+from gnomon.stats.bootstrap import draw_counts
 from gnomon.stats.strata import Strata, as_strata
 
 #: Largest number of runs for which comparing all pairs is faster than sorting.
@@ -73,12 +74,12 @@ def resampled_improvement(
     draws, found = [np.random.default_rng(int(key)) for key in keys], np.zeros(n_resamples)
     for x, y in pairs:
         # How often each run is drawn.
-        times = [
-            rng.multinomial(one.size, np.full(one.size, 1.0 / one.size), n_resamples)
+        of_x, of_y = (
+            draw_counts(rng, [one.size], n_resamples)
             for rng, one in zip(draws, (x, y), strict=True)
-        ]
+        )
         won = np.where(x[:, None] == y, 0.5, x[:, None] > y) / (x.size * y.size)
-        found += np.einsum("bj,bj->b", times[0] @ won, times[1])
+        found += np.einsum("jb,jb->b", won.T @ of_x, of_y)
     return found / len(pairs)
 
 

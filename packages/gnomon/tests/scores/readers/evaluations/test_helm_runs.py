@@ -18,7 +18,7 @@ def test_runs_of_two_models_are_pairs(tmp_path):
     assert table.to_polars()["input_tokens"].to_list() == [7.0] * 3
     assert table.to_polars()["input"].to_list()[0] == "What is law?"
     assert set(table.to_polars()["split"]) == {"test"}
-    assert "lab/b: no score on 1 item" in str(table)
+    assert "no score in 1 of 4 cells (lab/b on quiz" in str(table)
 
 
 def test_texts_may_be_absent_and_the_file_may_be_named(tmp_path):

@@ -180,7 +180,7 @@ def test_a_retry_does_not_count_samples_that_it_took_over(tmp_path):
 def test_a_model_whose_samples_all_failed_stays(tmp_path):
     write_json(tmp_path / "a.json", [sample(1)], model="a")
     write_json(tmp_path / "b.json", [sample(1, score=None, error="Boom()")], model="b")
-    assert "b: no score on 1 item (quiz/1)" in str(read_scores(tmp_path))
+    assert "(b on quiz/1)" in str(read_scores(tmp_path))
 
 
 def test_a_folder_says_which_files_are_no_logs(tmp_path):

@@ -209,7 +209,7 @@ def test_pairs_unlike_the_ranking_are_named():
     found = audited({n: np.array(x) + rng.normal(0, 0.1, (8, 4)) for n, x in level.items()})
     mean = next(f for f in found if f.section == "metrics" and f.name == "mean")
     assert mean.finding == (
-        "Mean: c > a > b; reverses 1 pair of the ranks (a over b), 1 of them significantly "
+        "Mean: c > a > b; reverses 1 pair of the ranking (a over b), 1 of them significantly "
         "different in rank"
     )
 

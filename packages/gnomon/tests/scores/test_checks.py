@@ -132,12 +132,12 @@ def labelled(*labels):
         ),
         (
             ScoreTable.from_arrays({"a": of_seeds(1.0)}),
-            "neighbouring runs have similar scores (rank correlation 0.",
+            "consecutive runs have similar scores (rank correlation 0.",
             ScoreTable.from_arrays({"a": of_seeds(0.0)}),
         ),
         (
             ScoreTable.from_arrays({"a": np.linspace(0, 5, 40)[:, None] + of_seeds(0)[:40]}),
-            "neighbouring runs have similar scores",
+            "consecutive runs have similar scores",
             ScoreTable.from_arrays({"a": np.sort(of_seeds(1.0), axis=0)}),  # by score
         ),
     ],

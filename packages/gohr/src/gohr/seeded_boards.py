@@ -42,7 +42,7 @@ class SeededBoards:
     shape_palette, color_palette : tuple of str
         The names to draw from, upper case, in the order in which the generator numbers them.
     seed : int
-        Of which the lowest 48 bits count.
+        Only the lowest 48 bits count.
     conditions : RuleSet, optional
         The lines.
     testing : bool

@@ -175,7 +175,7 @@ def distill(
     folds : int, optional
         Number of folds of both validations; ten if not given, or one per algorithm if fewer.
     rng : numpy.random.Generator or int, optional
-        Of the random folds, or its seed; seed 0 if not given.
+        Generator or seed of the random folds; seed 0 if not given.
     progress : function of (done, all), optional
         Called with the subsets searched, then with the folds of the nested validation.
     **preparation

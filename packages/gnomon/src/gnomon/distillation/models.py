@@ -52,7 +52,7 @@ class Prediction(FieldRecord):
         In units of the (normalised) scores; NaN if too many scores are missing. The ends are also
         NaN if the model has no residuals.
     level : float
-        Of the interval, for one new algorithm.
+        Level of the interval for one new algorithm.
     outside, missing : tuple of str
         Tasks whose score lies outside the training range; tasks without a score.
     extrapolation : float

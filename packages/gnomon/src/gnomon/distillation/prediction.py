@@ -90,7 +90,7 @@ def predict(
         ``atari-1``, ``atari-3``, ``atari-5``, ``atari-10``, ``atari-3-val`` or ``atari-5-val``.
         These take raw scores, and names of games in any spelling.
     scores : ScoreTable, path, data frame or arrays
-        Of the model's tasks; several runs count by their mean, of learning curves at the last
+        Scores on the model's tasks; several runs count by their mean, learning curves by the last
         common step.
     pair : (str, str), optional
         Two algorithms of the table, which may have different tasks of the model: return which one
@@ -105,7 +105,7 @@ def predict(
         Number of runs of each score; counted in the table if not given, where the table or the
         training has several runs; else that of the training.
     level : float
-        Of the prediction interval, between 0 and 1.
+        Level of the prediction interval, between 0 and 1.
 
     Returns
     -------

@@ -132,7 +132,7 @@ def prepare(
     Parameters
     ----------
     scores : ScoreTable
-        Of learning curves, the last common step.
+        Of learning curves the last common step is used.
     transform : {"log", "identity"}
         ``log`` is log10(1 + max(0, z)).
     summary : {"median", "mean", "iqm", "mean_log"}

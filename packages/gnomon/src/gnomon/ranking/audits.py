@@ -92,8 +92,8 @@ def audit(
     Parameters
     ----------
     scores : ScoreTable
-        Of a paper, a leaderboard or one's own runs; two algorithms or more, of items one. One score
-        per run; a table with steps is audited at the last step that all runs on a task reach.
+        Scores of two algorithms or more; one is enough for items. One score per run; a table with
+        steps is audited at the last step that all runs on a task reach.
     level : float
         Confidence level of all intervals and decisions.
     n_resamples : int
@@ -311,7 +311,7 @@ def _on_metric(metric: str, values: dict[str, float], ranking: Ranking) -> State
     sure = [(b, a) for b, a in turned if ranking.separated[place[b], place[a]]]
     if turned:
         named = listed((f"{a} over {b}" for a, b in dict.fromkeys([*sure, *turned])), 4)
-        text += f"; reverses {counted(len(turned), 'pair')} of the ranks ({named})"
+        text += f"; reverses {counted(len(turned), 'pair')} of the ranking ({named})"
         text += f", {len(sure)} of them significantly different in rank" if sure else ""
     else:
         text += "; same order as the ranks"

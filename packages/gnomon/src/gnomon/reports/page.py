@@ -153,7 +153,7 @@ class Report:
         Returns
         -------
         Path
-            Of the page.
+            Where the page is.
 
         Raises
         ------
@@ -247,7 +247,7 @@ def order_answers(ranking: Ranking, settled: str) -> tuple[Answer, ...]:
     pairs = n * (n - 1) // 2
     all_unsure = pairs - int(apart.sum()) // 2
     text = (
-        f"{unsure} of {n - 1} pairs of neighbours ({unsure / (n - 1):.0%}) and {all_unsure:,} of "
+        f"{unsure} of {n - 1} adjacent pairs ({unsure / (n - 1):.0%}) and {all_unsure:,} of "
         f"all {pairs:,} pairs ({all_unsure / pairs:.0%}) are not significantly different."
     )
     return Answer("How much of the order may be noise?", (text,)), answer

@@ -98,23 +98,23 @@ def report(
     title : str, optional
         Heading of the page; the name of the source if not given.
     pair : (str, str), optional
-        Of an evaluation, two models to compare in detail; by default the first two of the ranking.
+        For an evaluation, two models to compare in detail; by default the first two of the ranking.
     by : sequence of str
-        Of an evaluation, columns whose groups of items are compared; subtasks and clusters, if none
-        is named.
+        For an evaluation, columns whose groups of items are compared; by default subtasks and
+        clusters.
     level : float
         Confidence level of intervals and decisions, between 0 and 1.
     n_resamples : int
         Number of bootstrap resamples behind each interval.
     seed : int
-        Of the resamples. The same source, seed and version give the same bytes.
+        Seed of the resamples. The same source, seed and version give the same bytes.
     also : sequence of {"png", "pdf"}
         Further formats of each figure, besides SVG.
 
     Returns
     -------
     Path
-        Of the page.
+        Where the page is.
 
     Raises
     ------
@@ -297,14 +297,14 @@ def _with_p(text: str, p: str) -> str:
 
 
 def _metrics(found: _Findings) -> tuple[str, ...]:
-    """Return which summaries reverse pairs of the ranks, as the audit finds them."""
+    """Return which summaries reverse pairs of the ranking, as the audit finds them."""
     if isinstance(found.estimates, GnomonError):
         return _said(found, "estimates")
     known = [one for one in found.audit if one.section == "metrics" and one.value is not None]
     turned = [one for one in known if one.value]
     if turned:
         pairs = [f"{one.name} reverses {counted(int(one.value or 0), 'pair')}" for one in turned]
-        return (f"Yes: {joined(pairs)} of the ranks.",)
+        return (f"Yes: {joined(pairs)} of the ranking.",)
     if known:
         return (f"No: same order as the ranks by {joined([one.name for one in known])}.",)
     return ("No summary is estimable.",)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MANY = 50
 #: Episode counts usually differ between all cells; run counts rarely do, in tables of this size.
 LEAST_CELLS, LEAST_EPISODES, UNEVEN = 6, 20, 1.5
-#: The correlation of neighbouring runs is tested in cells of at least this many runs.
+#: The correlation of consecutive runs is tested in cells of at least this many runs.
 LEAST_NEIGHBOURS = 10
 #: Standard normal quantile of the test: of tables of independent runs, 0.5 % exceed it.
 ALIKE = 2.576
@@ -138,7 +138,7 @@ def _are_shared(table: ScoreTable, seed: str) -> bool:
 def _by_order(table: ScoreTable) -> Iterator[str]:
     """Yield a phrase if runs next to each other have more similar scores than in a random order.
 
-    The statistic is the sum, over neighbouring runs and cells, of the products of their ranks in
+    The statistic is the sum, over consecutive runs and cells, of the products of their ranks in
     the cell. It is compared with its mean and variance over all orders of the runs (Wald and
     Wolfowitz 1943, here for several cells in one order, so that effects that runs share over tasks
     or algorithms cause no false alarm). Cells whose runs are sorted by score are left out.
@@ -167,7 +167,7 @@ def _by_order(table: ScoreTable) -> Iterator[str]:
         variance += (pairs + (total**2 - 2.0 * squares) / (n - 1)) / n - mean**2
         size += total
     if found > ALIKE * np.sqrt(variance):
-        yield f"neighbouring runs have similar scores (rank correlation {found / size:.2f})"
+        yield f"consecutive runs have similar scores (rank correlation {found / size:.2f})"
 
 
 def _spelt_alike(names: Sequence[str], noun: str) -> list[str]:

@@ -98,7 +98,7 @@ def read_scores(
         How to combine several rows of one run, such as evaluation episodes. Without it, such rows
         are refused.
     at : float or "end", optional
-        Of curves, the step whose score is that of the run, or the end of each run by itself.
+        For curves, the step whose score is that of the run, or the end of each run by itself.
     window : int, optional
         The score of a run is the mean of this number of scores: of logs with a row for each episode
         the last ones (100 if not given), of curves those up to the last step that all runs on the

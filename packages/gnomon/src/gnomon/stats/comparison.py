@@ -83,10 +83,10 @@ class Comparison(FieldRecord):
     detectable : float, optional
         The smallest difference that this many items detect with power 0.8.
     contribution, share : float, optional
-        Of a group of items: what it adds to the whole difference, and as a share of it; NaN where
+        For a group of items: its part of the whole difference, and as a share of it; NaN where
         the difference may be 0.
     e_value : float, optional
-        Of sequential comparisons: the wealth of bets against no difference, from a stake of 1.
+        In sequential comparisons, the wealth of bets against no difference, from a stake of 1.
 
     Examples
     --------
@@ -202,11 +202,11 @@ def compare(
         What a task is: ``tasks``, or ``items`` of an evaluation, which are drawn and shared, so
         that models are compared item by item; as the table has it by default.
     cluster : str, optional
-        Of items, the column that groups those that belong together; as the table has it.
+        For items, the column that names their cluster; that of the table by default.
     by : str, optional
-        Of items and two models, a column whose groups are compared separately too.
+        For items and two models, a column whose groups are compared separately too.
     sequential : str, optional
-        Of items and two models, ``e``: compare after more and more items in the order of the
+        For items and two models, ``e``: compare after more and more items in the order of the
         table, by e-values that are valid at every look.
     per_task : bool
         Whether to compare on each task too. There the median is that of the runs.

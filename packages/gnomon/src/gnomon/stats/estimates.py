@@ -81,7 +81,7 @@ class Estimate(FieldRecord):
     n_tasks : int
         Number of tasks, or of items, whose runs are epochs.
     standard_error : float, optional
-        Of the mean of items; this and the following exist for items only.
+        For the mean of items; this and the following exist for items only.
     n_clusters : int, optional
         Number of clusters of items.
     from_clusters, from_items, from_epochs : float, optional
@@ -210,7 +210,7 @@ def estimate(
     units, cluster : str, optional
         As in :func:`~gnomon.stats.compare`.
     by : str, optional
-        Of items, a column whose groups are estimated separately too.
+        For items, a column whose groups are estimated separately too.
     per_task : bool
         Whether to estimate each task separately, by default its ``median``. The median of several
         tasks is that of their means; of one task it is that of its runs, with the exact percentile

@@ -159,8 +159,8 @@ def gate(
     new, base : ScoreTable, path, data frame, mapping or list of records
         Scores of one algorithm (or model) each, on the same tasks (or items), by the same scorer.
     metric : str, optional
-        Of items the mean, if not given, ``pass@K`` or ``pass^K``; of tasks one of mean, median,
-        iqm, probability_of_improvement, which has to be named.
+        For items the mean (the default), ``pass@K`` or ``pass^K``; for tasks one of mean, median,
+        iqm and probability_of_improvement, which has to be named.
     non_inferior : float or str, optional
         Passes only if a larger loss is ruled out: in points of the score (0.02), or in per cent of
         the observed value of `base` (``"2%"``). Of a probability of improvement: below 0.5.

@@ -114,7 +114,7 @@ def curves(
     level : float
         Confidence level at each step.
     method : str
-        Of the bands, as in :func:`~gnomon.stats.estimates.estimate`.
+        Method of the bands, as in :func:`~gnomon.stats.estimates.estimate`.
     n_resamples : int
         Number of resamples.
     gamma : float, optional

@@ -34,14 +34,14 @@ class Metric:
     Parameters
     ----------
     name : str
-        As it appears in estimates.
+        The name in estimates.
     value : function
         From :class:`~gnomon.stats.Strata` to the number.
     each : function, optional
-        Of a metric that is the mean over tasks of the mean over runs of some function of the
+        If the metric is the mean over tasks of the mean over runs of some function of the
         score: that function, element by element.
     cut : function, optional
-        Of a metric that is a mean of the pooled scores without the lowest and the highest: from
+        If the metric is a mean of the pooled scores without the lowest and the highest: from
         strata to the weight that is cut from each end.
     bounds : (float, float)
         Between which the metric lies, whatever the scores.

@@ -125,7 +125,7 @@ def tango(
     Returns
     -------
     low, high : ndarray of float
-        Of the share of a minus that of b.
+        Interval of the share of a minus that of b.
 
     References
     ----------

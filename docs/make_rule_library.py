@@ -25,7 +25,7 @@ from gohr import Board, Piece, ReferenceGame, draw_boards
 from gohr.experiments import Trials, compare_trials
 from gohr.experiments.rule_elements import bracketed
 from gohr.reference import Move
-from gohr.rules import FAMILIES, TAGS, available_rules, load_rule, load_rule_text, rule_info
+from gohr.rules import FAMILIES, available_rules, load_rule, load_rule_text, rule_info
 from gohr.rules.catalogue import RuleInfo
 from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.run_page import draw_board
@@ -148,22 +148,22 @@ def _lines() -> Iterator[str]:
         "to play."
     )
     yield ""
+    pieces = [f"{x.color} {x.shape} in cell {x.pos}".lower() for x in board.pieces]
     yield (
-        "All pictures show the same board. A green corner in a cell points to a bucket that accepts "
-        "its piece now; pale pieces cannot be moved. Rules that depend on earlier moves are shown "
-        "after two moves: a dotted cell was emptied, its arrow names the bucket, and the later "
-        "arrow is bold."
+        f"All pictures show the same board: {', '.join(pieces)}. A green corner in a cell points "
+        "to a bucket that accepts its piece now; pale pieces cannot be moved. Rules that depend on "
+        "earlier moves are shown after two moves: a dotted cell was emptied, its arrow names the "
+        "bucket, and the later arrow is bold."
     )
     yield ""
     yield (
         f"*Times the errors* is the ratio of a learner's median errors to those on `{BASELINE}`, "
         "with its 95 % interval, as [`gohr elements`](elements.md) computes it from the 20 trials "
         "of 200 boards of [the results](results.md). ≥ marks a lower bound: most trials did not "
-        "learn the rule."
+        "learn the rule. The words below a rule are its [tags](game.md#tags)."
     )
     yield ""
-    yield from (f"- [{family.capitalize()}](#{family}): {FAMILIES[family]}" for family in FAMILIES)
-    yield "- [Tags](#tags): what the tags mean."
+    yield f"Families: {', '.join(f'[{family}](#{family})' for family in FAMILIES)}."
     for family, sentence in FAMILIES.items():
         yield ""
         yield '<div style="clear: both"></div>'
@@ -173,19 +173,6 @@ def _lines() -> Iterator[str]:
         yield sentence
         for name in available_rules(family):
             yield from _section(rule_info(name), example_of(name, board))
-    yield ""
-    yield '<div style="clear: both"></div>'
-    yield ""
-    yield "## Tags"
-    yield ""
-    yield (
-        "The tags of a rule name the features that a learner needs and the structure of the rule. "
-        "[The results](results.md#which-element-makes-a-rule-hard) show what each costs."
-    )
-    yield ""
-    yield "| tag | meaning |"
-    yield "|---|---|"
-    yield from (f"| `{tag}` | {meaning} |" for tag, meaning in TAGS.items())
 
 
 @cache
@@ -232,16 +219,16 @@ def _section(info: RuleInfo, example: Example) -> Iterator[str]:
 
 
 def _in_words(example: Example) -> str:
-    """Describe a picture in words, for its alternative text."""
-    pieces = {
-        piece.id: f"{piece.color} {piece.shape} in cell {piece.pos}".lower()
-        for piece in example.board.pieces
-    }
-    after = ", ".join(f"{pieces[i]} to bucket {bucket}" for i, bucket in example.before)
+    """Describe a picture in words, for its alternative text: cells and buckets."""
+    cells = {piece.id: str(piece.pos) for piece in example.board.pieces}
+    after = ", ".join(f"{cells[i]} to {bucket}" for i, bucket in example.before)
     buckets: dict[int, list[str]] = {}
     for piece_id, bucket in example.allowed:
         buckets.setdefault(piece_id, []).append(str(bucket))
-    now = "; ".join(f"{pieces[i]} to {', '.join(each)}" for i, each in buckets.items())
+    alike: dict[str, list[str]] = {}
+    for piece_id, each in buckets.items():
+        alike.setdefault(" or ".join(each), []).append(cells[piece_id])
+    now = "; ".join(f"{', '.join(each)} to {where}" for where, each in alike.items())
     return f"{f'After {after}: ' if after else ''}{now}"
 
 

@@ -102,7 +102,7 @@ def test_tasks_as_a_sample_are_wider():
     fixed, drawn = rank(table), rank(table, resampling="runs_and_tasks")
     assert fixed.separated[0, 1]
     assert not drawn.separated[0, 1]  # four tasks have no p below 2 / 16
-    with pytest.raises(ScoreDataError, match=r"^resampling of comparisons applies to"):
+    with pytest.raises(ScoreDataError, match=r"^resampling applies to comparisons"):
         compare(table, metrics="mean", resampling="runs_and_tasks")
 
 

@@ -146,7 +146,7 @@ def test_single_scores_with_gaps_show_what_is_noise_and_the_next_score_to_add(tm
 def test_equal_scores_are_said_to_be_equal(tmp_path):
     table = gn.ScoreTable.from_arrays({name: np.ones((3, 2)) for name in "ab"})
     text = report(table, tmp_path / "page.md", n_resamples=50).read_text()
-    assert "No: same order as the ranks by mean, median and iqm." in text
+    assert "No: mean, median and iqm give the same order as the ranking." in text
     assert "by 0 (interval not estimable; p &gt; 0.99)." in text
 
 

@@ -114,7 +114,7 @@ def test_units_and_clusters_are_kept(tmp_path):
         (
             ROWS,
             {"cluster": "topic", "units": "tasks"},
-            "clusters are of items: expected units 'items', found 'tasks'",
+            "clusters exist for items only: expected units 'items', found 'tasks'",
         ),
         (ROWS, {"units": "bits"}, "unknown units 'bits'"),
     ],

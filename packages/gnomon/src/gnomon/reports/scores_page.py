@@ -306,7 +306,8 @@ def _metrics(found: _Findings) -> tuple[str, ...]:
         pairs = [f"{one.name} reverses {counted(int(one.value or 0), 'pair')}" for one in turned]
         return (f"Yes: {joined(pairs)} of the ranking.",)
     if known:
-        return (f"No: same order as the ranks by {joined([one.name for one in known])}.",)
+        give = "give" if len(known) > 1 else "gives"
+        return (f"No: {joined([one.name for one in known])} {give} the same order as the ranking.",)
     return ("No summary is estimable.",)
 
 

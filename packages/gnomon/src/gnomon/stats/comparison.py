@@ -321,8 +321,8 @@ def _sampled(metrics: Metrics | None, **given: Any) -> Metrics:
     if plain and wanted == [IMPROVEMENT]:
         return wanted
     raise ScoreDataError(
-        f"{either('resampling', '--resampling')} of comparisons applies to {IMPROVEMENT} over all "
-        "tasks, of runs that are no pairs and by the method auto"
+        f"{either('resampling', '--resampling')} applies to comparisons by {IMPROVEMENT} over all "
+        "tasks, of unpaired runs and by the method auto"
     )
 
 

@@ -116,7 +116,7 @@ def _compare(log: Log, entry: Mapping[str, Any]) -> None:
 
 
 def _warn_of_missing(path: Path, head: Mapping[str, Any], n: int) -> None:
-    """Warn of a log that was not finished, was declared invalid, or lacks samples."""
+    """Warn of a log that was not finished, was marked as invalid, or lacks samples."""
     status, about = head.get("status", "started"), mapping_at(head, "eval")
     ids = mapping_at(about, "dataset").get("sample_ids")
     epochs = mapping_at(about, "config").get("epochs") or 1
@@ -132,7 +132,7 @@ def _warn_of_missing(path: Path, head: Mapping[str, Any], n: int) -> None:
     elif isinstance(stated, int) and stated != n:
         note(f"{path.name}: the results count {counted(stated, 'sample')}, the log contains {n}")
     if head.get("invalidated"):
-        note(f"{path.name}: the log is declared invalid")
+        note(f"{path.name}: the log is marked as invalid")
 
 
 def _settings(about: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, str]:
@@ -236,7 +236,7 @@ def _recognises(source: Source) -> bool:
 
 
 class _Archive(zipfile.ZipFile):
-    """A ZIP file of JSON members, which may be packed with Zstandard."""
+    """A ZIP file of JSON members, which may be compressed with Zstandard."""
 
     def json(self, name: str) -> Any:
         """Return the JSON that a member holds."""
@@ -246,14 +246,14 @@ class _Archive(zipfile.ZipFile):
         try:
             return json_of(self.read(info), called)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-            raise ScoreDataError(f"{called}: the packed data are damaged ({error})") from None
+            raise ScoreDataError(f"{called}: the compressed data are damaged ({error})") from None
 
     def _unpacked(self, info: zipfile.ZipInfo, called: str) -> bytes:
         try:
             import zstandard
         except ImportError:
             raise GnomonError(
-                f"{self.filename}: this log is packed with Zstandard, which needs a package: "
+                f"{self.filename}: this log is compressed with Zstandard, which needs a package: "
                 "pip install 'gnomon[evals]'"
             ) from None
         with Path(str(self.filename)).open("rb") as file:
@@ -267,7 +267,7 @@ class _Archive(zipfile.ZipFile):
             unpacker = zstandard.ZstdDecompressor()
             return bytes(unpacker.stream_reader(packed, read_across_frames=True).read())
         except zstandard.ZstdError as error:
-            raise ScoreDataError(f"{called}: the packed data are damaged ({error})") from None
+            raise ScoreDataError(f"{called}: the compressed data are damaged ({error})") from None
 
     def head(self) -> dict[str, Any]:
         """Return what is stated of the whole log; an interrupted log has a journal alone."""

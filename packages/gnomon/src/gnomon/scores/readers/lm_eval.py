@@ -68,7 +68,7 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
             records.append(key | _score_of(content, task, keys[task]))
         n_runs[algorithm] += 1
     if len(directions) > 1:
-        raise ScoreDataError(f"{metric}: higher is better on some tasks and worse on others")
+        raise ScoreDataError(f"{metric}: higher is better on some tasks, lower on others")
     if left_out:
         note(f"groups left out, since their subtasks are there: {', '.join(left_out)}")
     if without:

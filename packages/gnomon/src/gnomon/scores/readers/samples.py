@@ -220,7 +220,7 @@ def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: 
     directions = {of_log in log.lower_is_better for log, of_log in chosen}
     if len(directions) > 1:
         raise ScoreDataError(
-            f"{source}: {metric}: higher is better on some subtasks, worse on others"
+            f"{source}: {metric}: higher is better on some subtasks, lower on others"
         )
     higher = not directions.pop() if wanted.higher_is_better is None else wanted.higher_is_better
     provenance = (f"read from {source.name} ({tool})",)

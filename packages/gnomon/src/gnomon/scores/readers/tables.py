@@ -128,7 +128,7 @@ def _with_single(raw: Rows, source: Source) -> Rows:
     if len(absent) != 1 or "run" not in raw:
         return raw
     name = source.table()[1].name
-    note(f"{name}: no column names the {absent[0]}: all rows are read as of one, {source.stem!r}")
+    note(f"{name}: no column names the {absent[0]}: all rows are read as one, {source.stem!r}")
     return raw.with_columns({absent[0]: Texts.repeated(source.stem, len(raw))})
 
 

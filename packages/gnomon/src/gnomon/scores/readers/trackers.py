@@ -240,7 +240,7 @@ def _keys(
     if "task" not in keys:
         keys["task"] = Texts.repeated(stem, len(raw))
         note(f"{origin.name}: no column names the task (env_id, env, task or game): all runs are "
-              f"read as of task {stem!r}")  # fmt: skip
+              f"read as task {stem!r}")  # fmt: skip
     if "run" not in keys:
         label = run or identity
         keys["run"] = raw[label] if label else np.zeros(len(raw), np.int64)

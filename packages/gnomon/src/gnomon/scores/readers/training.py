@@ -348,7 +348,7 @@ def _of_names(
     stem = place.resolve().parent.name if is_named else place.stem
     if place.is_file() and "task" not in keys[0]:
         note(
-            f"{place.name} names no task: read as of {stem!r}; a folder ALGORITHM/TASK/RUN.csv, or "
+            f"{place.name} names no task: read as task {stem!r}; a folder ALGORITHM/TASK/RUN.csv, or "
             f"{option(run_names='{task}-{algorithm}')}, names all"
         )
     paths: dict[RunKey, Path] = {}

@@ -369,7 +369,7 @@ def _read_openrlbenchmark(source: Source, wanted: ReadRequest) -> ScoreTable:
     origin = Origin(str(path), lines=lambda: range(2, 2 + len(rows)))
     melt = melted(raw, {"task": "task"}, {name: {"algorithm": name} for name in names}, origin)
     note(
-        "deviations are left out, since openrlbenchmark does not state of how many runs they are: "
+        "deviations are left out, since openrlbenchmark does not state the number of runs: "
         "each cell is read as one number"
     )
     return ScoreTable(

@@ -246,7 +246,7 @@ def test_damaged_archives_are_told(tmp_path):
     for content, message in (
         (whole[:-40], "a.eval: expected a log in a ZIP file; it is not one, or truncated"),
         (b"", "expected a log in a ZIP file; it is not one, or truncated"),
-        (broken, "a.eval, header.json: the packed data are damaged"),
+        (broken, "a.eval, header.json: the compressed data are damaged"),
     ):
         path.write_bytes(content)
         with pytest.raises(ScoreDataError, match=re.escape(message)):
@@ -265,7 +265,7 @@ def test_damaged_archives_are_told(tmp_path):
 def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
     path = write_eval(tmp_path / "a.eval", [sample(1)])
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(GnomonError, match=r"packed with Zstandard.*pip install 'gnomon\[evals\]'"):
+    with pytest.raises(GnomonError, match=r"compressed with Zstandard.*pip install 'gnomon\[evals\]'"):
         read_scores(path)
     plain = write_eval(tmp_path / "b.eval", [sample(1)], method=zipfile.ZIP_DEFLATED)
     assert len(read_scores(plain)) == 1

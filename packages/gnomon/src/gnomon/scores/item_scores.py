@@ -89,7 +89,9 @@ def check_clusters(rows: Rows, units: str, cluster: str | None) -> None:
     """Refuse clusters of tasks, and items in several clusters or in none."""
     if cluster is not None:
         if units == "tasks":
-            raise ScoreDataError("clusters exist for items only: expected units 'items', found 'tasks'")
+            raise ScoreDataError(
+                "clusters exist for items only: expected units 'items', found 'tasks'"
+            )
         clusters_of_items(rows, cluster)
 
 

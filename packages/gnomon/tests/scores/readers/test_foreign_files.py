@@ -299,7 +299,9 @@ def test_scalars_of_tensorboard_in_files_of_their_own_are_of_one_task(tmp_path):
     for run in (1, 2):
         path = tmp_path / f"run-PPO_{run}-tag-eval_return.csv"
         path.write_text("Wall time,Step,Value\n1,0,1\n")
-        with pytest.warns(DegenerateScoresWarning, match=f"no task: read as task '{tmp_path.name}'"):
+        with pytest.warns(
+            DegenerateScoresWarning, match=f"no task: read as task '{tmp_path.name}'"
+        ):
             table = read_scores(path)
         assert (table.algorithms, table.tasks) == ((f"PPO_{run}",), (tmp_path.name,))
         (key,) = quietly(path, run_names="{algorithm}_{run}").to_polars().rows()

@@ -348,8 +348,8 @@ def _of_names(
     stem = place.resolve().parent.name if is_named else place.stem
     if place.is_file() and "task" not in keys[0]:
         note(
-            f"{place.name} names no task: read as task {stem!r}; a folder ALGORITHM/TASK/RUN.csv, or "
-            f"{option(run_names='{task}-{algorithm}')}, names all"
+            f"{place.name} names no task: read as task {stem!r}; a folder ALGORITHM/TASK/RUN.csv, "
+            f"or {option(run_names='{task}-{algorithm}')}, names all"
         )
     paths: dict[RunKey, Path] = {}
     for file, parts in zip(chosen, keys, strict=True):

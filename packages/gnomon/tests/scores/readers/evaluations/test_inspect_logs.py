@@ -265,7 +265,9 @@ def test_damaged_archives_are_told(tmp_path):
 def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
     path = write_eval(tmp_path / "a.eval", [sample(1)])
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(GnomonError, match=r"compressed with Zstandard.*pip install 'gnomon\[evals\]'"):
+    with pytest.raises(
+        GnomonError, match=r"compressed with Zstandard.*pip install 'gnomon\[evals\]'"
+    ):
         read_scores(path)
     plain = write_eval(tmp_path / "b.eval", [sample(1)], method=zipfile.ZIP_DEFLATED)
     assert len(read_scores(plain)) == 1

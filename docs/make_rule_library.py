@@ -229,7 +229,8 @@ def _in_words(example: Example) -> str:
     for piece_id, each in buckets.items():
         alike.setdefault(" or ".join(each), []).append(cells[piece_id])
     now = "; ".join(f"{', '.join(each)} to {where}" for where, each in alike.items())
-    return f"{f'After {after}: ' if after else ''}{now}"
+    moves = f"after {after}, cells" if after else "cells"
+    return f"{moves} {now.replace(' to ', ' to bucket ', 1)}".capitalize()
 
 
 def language_board() -> str:

@@ -285,7 +285,10 @@ def test_what_is_left_out_is_said(tmp_path):
     for text, said in [
         (CHART, "2 lines of a chart, which holds samples of the curves, perhaps smoothed"),
         (RUNS, r"1 run did not finish \(crashed\): kept as missing, dqn-1$"),
-        (OPENRL, "deviations are left out, since openrlbenchmark does not state of how many runs"),
+        (
+            OPENRL,
+            "deviations are left out, since openrlbenchmark does not state the number of runs",
+        ),
         (RUNS.replace('"env_id"', '"x"'), "no column names the task"),
     ]:
         path.write_text(text)

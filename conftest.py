@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Generator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
@@ -55,13 +57,28 @@ class Answered(NamedTuple):
     out: str
     err: str
 
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The records that a command with --json printed, whether the answer is yes or no."""
+        assert self.status < 2, self.err
+        return json.loads(self.out)["results"]
+
+    def assert_refused(self, message: str) -> None:
+        """Check for bad input: one line that has the message, nothing else, status 2."""
+        assert (self.status, self.out, self.err.count("\n")) == (2, "", 1), self
+        assert message in self.err
+
 
 @pytest.fixture
 def command(monkeypatch, capsys, tmp_path) -> Callable[..., Answered]:
-    """Call ``gnomon``, ``gohr`` or ``gnomon-board`` in this process, in an empty folder."""
+    """Call ``gnomon``, ``gohr`` or ``gnomon-board`` in this process, in an empty folder.
+
+    The first argument is a line as typed in a shell; further ones are words of it.
+    """
     monkeypatch.chdir(tmp_path)
 
-    def call(name: str, *arguments: str) -> Answered:
+    def call(line: str, *further: str) -> Answered:
+        name, *arguments = [*shlex.split(line), *further]
         monkeypatch.setattr(sys, "argv", [name, *arguments])
         with pytest.raises(SystemExit) as exit_:
             import_module(f"{name.replace('-', '_')}.cli").main()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 
@@ -25,20 +24,6 @@ def test_people_get_the_table_and_each_warning_once(capsys: pytest.CaptureFixtur
     out, err = capsys.readouterr()
     assert out == str(FOUND) + "\n"
     assert err.endswith(": one run only\n")
-
-
-def test_programs_get_the_records(capsys: pytest.CaptureFixture[str]) -> None:
-    with answering("estimate", as_json=True) as answer:
-        answer.show(FOUND)
-    whole = json.loads(capsys.readouterr().out)
-    assert whole["results"] == FOUND.as_records()
-    assert whole["warnings"] == ["one run only"]
-
-
-def test_papers_get_latex(capsys: pytest.CaptureFixture[str]) -> None:
-    with answering("estimate", as_json=False, latex=True) as answer:
-        answer.show(FOUND)
-    assert capsys.readouterr().out == FOUND.to_latex() + "\n"
 
 
 def test_results_without_a_figure_refuse_to_be_drawn(tmp_path: Path) -> None:

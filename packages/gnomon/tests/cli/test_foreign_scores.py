@@ -35,46 +35,34 @@ def curves(tmp_path):
     return x
 
 
-def values(said):
-    return [record["value"] for record in json.loads(said.out)["results"]]
-
-
 def test_curves_are_taken_at_the_last_step_that_all_reach(command, curves):
-    said = command("gnomon", "estimate", "curves.csv", "--metric", "mean", "--json")
-    expected = [np.mean([x[:, 0, 3], x[:, 1, 1]]) for x in curves]
-    np.testing.assert_allclose(values(said), expected)
-    assert "1 run ended earlier than the others on the same task (dqn run 2 on chess)" in said.out
-    read = command("gnomon", "read", "curves.csv", "--at", "30", "--out", "at.csv")
-    assert "1 run without a score at step 30, kept as missing: dqn run 2 on chess" in read.err
-    said = command("gnomon", "estimate", "at.csv", "--metric", "mean", "--json")
-    expected = [np.nanmean(x[..., 3], axis=0).mean() for x in curves]
-    np.testing.assert_allclose(values(said), expected)
-    last = [np.mean([x[r, t, ~np.isnan(x[r, t])][-1] for r in range(5) for t in (0, 1)])
-            for x in curves]  # fmt: skip
     rows = Path("curves.csv").read_text().splitlines()
     Path("short.csv").write_text("\n".join(r for r in rows if not r.endswith(",")) + "\n")
-    assert command("gnomon", "read", "short.csv", "--at", "end", "--out", "end.csv").status == 0
-    said = command("gnomon", "estimate", "end.csv", "--metric", "mean", "--json")
-    np.testing.assert_allclose(values(said), last)
-    ends = ("--at", "end", "--window", "2", "--out", "two.csv")
-    assert command("gnomon", "read", "short.csv", *ends).status == 0
-    said = command("gnomon", "estimate", "two.csv", "--metric", "mean", "--json")
-    last = [np.mean([x[r, t, ~np.isnan(x[r, t])][-2:] for r in range(5) for t in (0, 1)])
-            for x in curves]  # fmt: skip
-    np.testing.assert_allclose(values(said), last)
-    assert command("gnomon", "read", "curves.csv", "--window", "2", "--out", "w.csv").status == 0
-    said = command("gnomon", "estimate", "w.csv", "--metric", "mean", "--json")
-    expected = [np.mean([x[:, 0, 2:], x[:, 1, :2]]) for x in curves]
-    np.testing.assert_allclose(values(said), expected)
-    assert command("gnomon", "read", "curves.csv", "--at", "last").status == 2
-    for verb, at, said in (
-        ("read", "nan", "expected a step, found nan"),
-        ("curves", "nan", "expected a step, found nan"),
-        ("curves", "-5", "expected scores up to step -5; the first is of step "),
+    said = command("gnomon estimate curves.csv --metric mean")
+    assert "1 run ended earlier than the others on the same task (dqn run 2 on chess)" in said.err
+    said = command("gnomon read curves.csv --at 30 --out at.csv")
+    assert "1 run without a score at step 30, kept as missing: dqn run 2 on chess" in said.err
+
+    def ends(x, n):
+        """Return the last scores of each run, which one run has earlier."""
+        return [x[r, t, ~np.isnan(x[r, t])][-n:] for r in range(5) for t in (0, 1)]
+
+    for words, expected in {
+        "curves.csv": [np.mean([x[:, 0, 3], x[:, 1, 1]]) for x in curves],
+        "curves.csv --at 30": [np.nanmean(x[..., 3], axis=0).mean() for x in curves],
+        "short.csv --at end": [np.mean(ends(x, 1)) for x in curves],
+        "short.csv --at end --window 2": [np.mean(ends(x, 2)) for x in curves],
+        "curves.csv --window 2": [np.mean([x[:, 0, 2:], x[:, 1, :2]]) for x in curves],
+    }.items():
+        assert command(f"gnomon read {words} --out read.csv").status == 0
+        found = command("gnomon estimate read.csv --metric mean --json").results
+        np.testing.assert_allclose([one["value"] for one in found], expected)
+    assert command("gnomon read curves.csv --at last").status == 2
+    for words, said in (
+        ("read curves.csv --at nan", "expected a step, found nan"),
+        ("curves curves.csv --at -5", "expected scores up to step -5; the first is of step "),
     ):
-        refused = command("gnomon", verb, "curves.csv", "--at", at)
-        assert refused.status == 2
-        assert said in refused.err
+        command(f"gnomon {words}").assert_refused(said)
 
 
 def test_a_folder_of_monitors_has_steps_and_no_episodes(command):
@@ -83,10 +71,7 @@ def test_a_folder_of_monitors_has_steps_and_no_episodes(command):
         path.parent.mkdir(parents=True)
         head = '#{"t_start": 1.0, "env_id": "CartPole-v1"}\nr,l,t\n'
         path.write_text(head + "".join(f"{n + run},10,{n}.5\n" for n in range(1, 6)))
-    assert (
-        command("gnomon", "curves", "monitors", "--figure", "c.svg", "--resamples", "25").status
-        == 0
-    )
+    assert command("gnomon curves monitors --figure c.svg --resamples 25").status == 0
     words = Path("c.svg").read_text()
     assert (">step<" in words, ">episode<" in words) == (True, False)
 
@@ -94,80 +79,72 @@ def test_a_folder_of_monitors_has_steps_and_no_episodes(command):
 def test_grids(command, tmp_path):
     rows = "".join(f"a,t,{r},{s},{s + r}\n" for r in range(3) for s in range(r, 900, 7 - r))
     (tmp_path / "own.csv").write_text(f"algorithm,task,run,step,score\n{rows}")
-    said = command("gnomon", "curves", "own.csv", "--metric", "mean")
-    assert said.status == 0
+    said = command("gnomon curves own.csv --metric mean")
     assert "curves on a grid of 100 steps from 2 to 8" in said.err
-    found = command("gnomon", "curves", "own.csv", "--metric", "mean", "--grid", "5", "--json")
-    steps = [r["step"] for r in json.loads(found.out)["results"]]
-    assert len(steps) == 5
-    for grid in ("1", "x", "shared"):
-        assert command("gnomon", "curves", "own.csv", "--grid", grid).status == 2
+    assert len(command("gnomon curves own.csv --metric mean --grid 5 --json").results) == 5
+    for grid in ("1", "x"):
+        assert command(f"gnomon curves own.csv --grid {grid}").status == 2
 
 
 def test_raw_scores_on_unlike_scales_are_refused(command, tmp_path):
     rows = "".join(f"{a},{t},{r},{x}\n" for a in "ab" for r in range(3)
                    for t, x in (("Pong", 18 + r), ("Atlantis", 60_000 + r)))  # fmt: skip
     (tmp_path / "raw.csv").write_text(f"algorithm,task,run,score\n{rows}")
-    metrics = ["--metric", "mean", "--metric", "optimality_gap"]
     refused = (
         "expected scores on one scale, found medians of 19.0 on Pong and 60,000 on Atlantis; "
         "--normalize min-max or another scale, or none if they share a unit"
     )
-    assert refused in command("gnomon", "estimate", "raw.csv", *metrics).err
-    assert refused in command("gnomon", "compare", "raw.csv", "--metric", "iqm").err
-    assert refused in command("gnomon", "profile", "raw.csv").err
-    pair = command("gnomon", "compare", "raw.csv", "a", "b", "--json")
-    assert [one["metric"] for one in json.loads(pair.out)["results"]] == [
-        "probability_of_improvement"
-    ]
-    assert any(refused in text for text in json.loads(pair.out)["warnings"])
-    each = command("gnomon", "compare", "raw.csv", "--metric", "mean", "--per-task", "--json").out
-    assert [one["task"] for one in json.loads(each)["results"]] == ["Pong", "Atlantis"]
+    for words in ("estimate raw.csv --metric mean", "compare raw.csv --metric iqm",
+                  "profile raw.csv"):  # fmt: skip
+        command(f"gnomon {words}").assert_refused(refused)
+    answer = json.loads(command("gnomon compare raw.csv a b --json").out)
+    assert [one["metric"] for one in answer["results"]] == ["probability_of_improvement"]
+    assert any(refused in text for text in answer["warnings"])
+    each = command("gnomon compare raw.csv --metric mean --per-task --json").results
+    assert [one["task"] for one in each] == ["Pong", "Atlantis"]
     for name in ("atari", "none"):
-        command("gnomon", "estimate", "raw.csv", "--normalize", name, "--metric", "mean")
-    assert command("gnomon", "report", "raw.csv", "--out", "page.md").status == 0
+        assert command(f"gnomon estimate raw.csv --normalize {name} --metric mean").status == 0
+    assert command("gnomon report raw.csv --out page.md").status == 0
     assert "Mean score:" not in Path("page.md").read_text("utf-8")
 
 
 def test_a_target_of_much_larger_scores_is_warned_of(command, tmp_path):
     rows = "".join(f"{a},t,{r},{60_000 + r}\n" for a in "ab" for r in range(3))
     (tmp_path / "raw.csv").write_text(f"algorithm,task,run,score\n{rows}")
-    said = command("gnomon", "estimate", "raw.csv").err
+    said = command("gnomon estimate raw.csv").err
     assert "optimality_gap is 0: all raw scores lie above its target, 1 (the least is 6" in said
     assert "give another target (gnomon estimate --gamma)" in said
     (tmp_path / "low.csv").write_text(Path("raw.csv").read_text().replace("a,t,0,60000", "a,t,0,0"))
-    said = command("gnomon", "compare", "low.csv", "--metric", "optimality_gap").err
+    said = command("gnomon compare low.csv --metric optimality_gap").err
     assert "optimality_gap holds raw scores (median 60,000) against a target of 1" in said
-    assert "is 0" not in command("gnomon", "estimate", "raw.csv", "--gamma", "60000").err
+    assert "is 0" not in command("gnomon estimate raw.csv --gamma 60000").err
 
 
 def test_standard_errors_of_a_language_models_results(command, tmp_path):
     (tmp_path / "results.json").write_text(json.dumps(LM_EVAL))
-    said = command("gnomon", "estimate", "results.json", "--metric", "mean", "--json")
-    (found,) = json.loads(said.out)["results"]
+    said = command("gnomon estimate results.json --metric mean --json")
+    (found,) = said.results
     assert found["value"] == pytest.approx(0.4)
     # Two independent errors of 0.05 each make sqrt(2) 0.05 / 2 of their mean.
     assert (found["high"] - found["low"]) / 2 == pytest.approx(1.97 * 0.0354, rel=0.02)
     assert "intervals come from the standard errors of the source" in said.out
     assert "only a part of the items was evaluated (limit) on piqa" in said.out
-    scores = json.loads(command("gohr", "score", "results.json", "--json").out)["results"]
+    scores = command("gohr score results.json --json").results
     assert [(row["stderr"], row["n_items"]) for row in scores] == [(0.05, 84), (0.05, 101)]
-    iqm = command("gnomon", "estimate", "results.json", "--metric", "iqm", "--json")
-    assert json.loads(iqm.out)["results"][0]["low"] is None
+    assert command("gnomon estimate results.json --metric iqm --json").results[0]["low"] is None
 
 
 def test_options_of_foreign_files_reach_the_readers(command, tmp_path):
     (tmp_path / "pivot.csv").write_text("seed,dqn,ppo\n0,1,2\n1,3,5\n")
-    said = command("gnomon", "estimate", "pivot.csv")
-    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
     remedy = "gnomon read pivot.csv --columns-are algorithms"
-    assert f"{remedy} or --columns-are tasks chooses" in said.err
-    assert command(*remedy.split(), "--out", "tidy.csv").status == 0
-    assert command("gnomon", "estimate", "tidy.csv", "--metric", "mean").status == 0
+    refused = command("gnomon estimate pivot.csv")
+    refused.assert_refused(f"{remedy} or --columns-are tasks chooses")
+    assert command(f"{remedy} --out tidy.csv").status == 0
+    assert command("gnomon estimate tidy.csv --metric mean").status == 0
     (tmp_path / "chart.csv").write_text('"Step","dqn_1 - r","dqn_2 - r"\n"0","1","2"\n')
-    said = command("gnomon", "read", "chart.csv", "--run-names", "{algorithm}_{run}", "--json")
-    assert [row["run"] for row in json.loads(said.out)["results"]] == [1, 2]
+    found = command("gnomon read chart.csv --run-names {algorithm}_{run} --json").results
+    assert [row["run"] for row in found] == [1, 2]
     (tmp_path / "tidy.csv").write_text("agent,env_id,seed,eval/return\na,t,0,1\na,t,1,2\n")
-    said = command("gnomon", "read", "tidy.csv", "--score", "eval/return", "--json")
-    assert [row["score"] for row in json.loads(said.out)["results"]] == [1, 2]
+    said = command("gnomon read tidy.csv --score eval/return --json")
+    assert [row["score"] for row in said.results] == [1, 2]
     assert "columns 'agent', 'env_id' and 'seed' are read as algorithm, task and run" in said.out

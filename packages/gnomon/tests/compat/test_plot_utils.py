@@ -24,8 +24,11 @@ def two(x):
 
 def test_interval_panels_show_the_ends():
     points, ends = rly.get_interval_estimates(SCORES, two, reps=100, random_state=0)
-    fig, axes = plot_utils.plot_interval_estimates(points, ends, ["IQM", "Mean"])
+    fig, axes = plot_utils.plot_interval_estimates(
+        points, ends, ["IQM", "Mean"], algorithms=["dqn", "sac"]
+    )
     assert [ax.get_title() for ax in axes] == ["IQM", "Mean"]
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == ["dqn", "sac"]
     bar = axes[1].patches[1]
     assert (bar.get_x(), bar.get_x() + bar.get_width()) == pytest.approx(tuple(ends["sac"][:, 1]))
     assert fig is axes[0].figure
@@ -36,8 +39,15 @@ def test_profiles_are_drawn_as_given(nonlinear):
     tau = np.linspace(-2, 3, 21)
     profiles, bands = rly.create_performance_profile(SCORES, tau, reps=50, random_state=0)
     ax = plot_utils.plot_performance_profiles(
-        profiles, tau, bands, use_non_linear_scaling=nonlinear, linewidth=3, legend=True
+        profiles,
+        tau,
+        bands,
+        use_non_linear_scaling=nonlinear,
+        colors={"dqn": "#000000", "sac": "#0072B2"},
+        linewidth=3,
+        legend=True,
     )
+    assert [line.get_color() for line in ax.lines] == ["#000000", "#0072B2"]
     for line, name in zip(ax.lines, SCORES, strict=True):
         np.testing.assert_array_equal(line.get_ydata(), profiles[name])
         assert line.get_linewidth() == 3

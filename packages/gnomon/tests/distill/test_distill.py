@@ -74,6 +74,8 @@ def test_what_does_not_fit_is_refused(make_scores):
     for name in ("factor", "paper"):
         with pytest.raises(ScoreDataError, match="3 to 6 folds for 6 algorithms, found 10"):
             distill(table_of(6), procedure=name, folds=10, **PLAIN)
+    with pytest.raises(ScoreDataError, match="at least 5 algorithms, found 4"):
+        distill(table_of(4), size=2, **PLAIN)
     few = distill(table_of(6), size=2, **PLAIN)
     assert few.settings["folds"] == 6
     assert any("6 algorithms are few to choose tasks by: the error" in w for w in few.warnings)

@@ -39,12 +39,9 @@ def test_least_squares_is_that_of_numpy(make_scores):
         PAPER.fit(make_scores(3, 8), data.tasks[:4])
 
 
-def test_lines_are_saved_and_loaded(make_scores, tmp_path):
+def test_lines_are_saved_and_loaded(make_scores):
     model = PAPER.fit(make_scores(), ["t00", "t03"])
     assert SubsetModel.from_json(model.to_json()) == model
-    model.save(tmp_path / "model.json")
-    assert SubsetModel.load(tmp_path / "model.json") == model
-    assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
     with pytest.raises(ValueError, match="as many weights as tasks, found 1, 2"):
         SubsetModel(("u", "v"), (1.0,))
 
@@ -143,6 +140,7 @@ def test_a_saved_model_predicts_the_same(fitted, tmp_path):
     data, model = fitted
     scores = dict(zip(model.tasks, data.x[0, data.columns(model.tasks)], strict=True))
     model.save(tmp_path / "m.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
     again = SubsetModel.load(tmp_path / "m.json")
     assert again == model
     assert again.forecast(scores) == model.forecast(scores)

@@ -48,6 +48,8 @@ def test_estimates_are_dots_with_their_intervals_best_first():
     np.testing.assert_allclose(bars(panels[0]), [(one.low, one.high) for one in shown])
     assert panels[0].get_xlabel() == "score (better →)"
     assert len(figure.rows) == 6
+    gap = gn.estimate(TABLE, "optimality_gap", gamma=3.0).plot().axes[0]
+    assert gap.get_xlabel() == "(← better) score"
 
 
 def test_what_is_not_estimable_is_written_out():
@@ -192,14 +194,6 @@ def test_of_very_many_the_first_are_drawn():
 
 
 # Frame and files
-
-
-def test_a_result_is_drawn_into_given_axes_if_it_has_one_panel():
-    found = gn.estimate(TABLE, ["mean", "iqm"])
-    ax = found.plot().axes[0]
-    assert found.where(metric="mean").plot(ax=ax) is ax
-    with pytest.raises(ValueError, match="expected one panel for given axes, found 2"):
-        found.plot(ax=ax)
 
 
 @pytest.mark.parametrize(

@@ -148,14 +148,3 @@ def test_a_series_has_one_style_in_every_figure():
     dots = {names[int(line.get_ydata()[0])]: line.get_color() for line in panel.lines}
     for name in scores.algorithms:
         assert colors[0][name] == colors[1][name] == dots[name]
-
-
-def test_rows_stand_by_value_with_an_arrow_to_the_better():
-    scores = table("negative", 3)
-    assert gn.estimate(scores, "mean").plot().axes[0].get_xlabel() == "score (better →)"
-    values = {one.algorithm: one.value for one in gn.estimate(scores, "mean")}
-    labels = gn.estimate(scores, "mean").plot().axes[0].get_yticklabels()
-    shown = [values[label.get_text().replace("\n", " ")] for label in labels]
-    assert shown == sorted(shown, reverse=True)
-    gap = gn.estimate(scores, "optimality_gap", gamma=-6.0).plot().axes[0]
-    assert gap.get_xlabel() == "(← better) score"

@@ -1,6 +1,5 @@
 """Audits of evaluations: each finding on a table that has it, and on one that has it not."""
 
-import json
 import re
 import time
 
@@ -9,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from typer.testing import CliRunner
 
 from gnomon import audit
-from gnomon.cli import app
 from gnomon.scores import ScoreTable
 
 
@@ -97,6 +94,7 @@ def graded(k, n, rng, spread):
     return best.argmax(axis=1) / 3.0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("draw", [rasch, graded])
 @pytest.mark.parametrize(("k", "n", "spread"), [(30, 80, 1.0), (12, 60, 2.5), (5, 200, 1.0)])
 def test_chance_is_that_of_tables_with_the_same_totals(draw, k, n, spread):
@@ -184,15 +182,6 @@ def test_an_audit_of_items_shows_itself():
     found = audit(table_of([[1, 0, 1], [1, 0, 0]]), rng=5)
     assert str(found).startswith("What the evaluation contains\n---")
     assert set(found.as_records()[0]) == {"section", "name", "finding", "value"}
-
-
-def test_the_command_line_audits_items(tmp_path):
-    path = tmp_path / "items.csv"
-    path.write_text("model,item,correct\na,q,1\na,r,0\nb,q,1\nb,r,1\n")
-    found = CliRunner().invoke(app, ["audit", str(path), "--json"])
-    assert {"section", "name", "finding", "value"} == json.loads(found.stdout)["results"][0].keys()
-    shown = CliRunner().invoke(app, ["audit", str(path)])
-    assert "Solved by all models: 1 of 2 items" in shown.stdout
 
 
 @given(

@@ -1,13 +1,9 @@
 """Simulated studies: shares of right answers where the table is the population."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
-from typer.testing import CliRunner
 
-from gnomon.cli import app
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.ranking import audit
 from gnomon.scores import ScoreTable, read_scores, write_scores
@@ -36,6 +32,7 @@ def near(share, theory, n):
     return abs(share - theory) < 4 * np.sqrt(theory * (1 - theory) / n)
 
 
+@pytest.mark.full
 def test_coverage_of_normal_runs_is_that_of_theory(of_three):
     """Percentiles of 3 runs have the normal quantile and two thirds of the variance."""
     assert near(of_three["intervals of mean that contain the true value"].value, 0.95, 400)
@@ -45,6 +42,7 @@ def test_coverage_of_normal_runs_is_that_of_theory(of_three):
     assert near(percentile, theory, 400)
 
 
+@pytest.mark.full
 def test_errors_and_power_are_those_of_theory(of_three):
     """Satterthwaite's degrees of freedom, estimated, are at most 16, and near 8 at times."""
     truth = normal_runs()
@@ -59,6 +57,7 @@ def test_errors_and_power_are_those_of_theory(of_three):
     assert of_three["studies whose rank intervals all contain the true ranks"].value > 0.95
 
 
+@pytest.mark.full
 def test_a_share_has_its_standard_error_and_is_never_certain(of_three):
     name = "true differences in mean that are significant in the wrong direction"
     assert of_three[name].finding == f"T{name[1:]}: 0.0 % (0.5)"
@@ -71,6 +70,7 @@ def test_the_same_seed_gives_the_same_shares():
     assert one != other
 
 
+@pytest.mark.full
 def test_runs_that_share_an_effect_are_drawn_whole():
     """Drawn apart, the intervals of means would be valid without allowing for the effect."""
     rng = np.random.default_rng(1)
@@ -120,15 +120,13 @@ def test_tables_and_sizes_that_allow_no_studies_are_refused():
             audit(unlike, simulate=5)
 
 
-def test_the_command_prints_records_and_shares(tmp_path):
-    path = tmp_path / "scores.csv"
-    write_scores(normal_runs(n_runs=20), path)
-    arguments = ["audit", str(path), "--simulate", "3", "--studies", "5", "--resamples", "50"]
-    printed = CliRunner().invoke(app, arguments)
-    assert "Simulated studies\n-----------------\n5 studies of 3 runs" in printed.stdout
-    answer = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
-    ours = [one for one in answer["results"] if one["section"] == "simulation"]
+def test_the_command_prints_records_and_shares(command):
+    write_scores(normal_runs(n_runs=20), "scores.csv")
+    words = "gnomon audit scores.csv --studies 5 --resamples 50 --simulate"
+    printed = command(f"{words} 3").out
+    assert "Simulated studies\n-----------------\n5 studies of 3 runs" in printed
+    found = command(f"{words} 3 --json").results
+    ours = [one for one in found if one["section"] == "simulation"]
     assert {*ours[0]} == {"section", "name", "finding", "value"}
     assert all(0.0 <= one["value"] <= 1.0 for one in ours[1:])
-    refused = CliRunner().invoke(app, [*arguments[:3], "1"])
-    assert "--simulate 1: expected 2 runs or more" in str(refused.exception)
+    command(f"{words} 1").assert_refused("--simulate 1: expected 2 runs or more")

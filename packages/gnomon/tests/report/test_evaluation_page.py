@@ -12,6 +12,7 @@ from evaluation_logs import sample, write_json
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.reports import report, scores_report
 from gnomon.scores import ScoreTable, read_scores
+from score_tables import votes_of
 
 HOSTILE = "<script>alert('&')</script> | @all `x` [y](z)"
 
@@ -179,10 +180,7 @@ def test_what_cannot_be_asked_is_told(tmp_path):
 
 def test_a_model_without_a_finite_rating_has_no_number():
     votes = [("a", "b", 1.0)] * 9 + [("b", "c", 1.0), ("c", "b", 1.0)] * 9
-    first, second, share = zip(*votes, strict=True)
-    rows = {"task": [*range(len(votes))] * 2, "score": [*share, *(1.0 - x for x in share)]}
-    rows |= {"algorithm": [*first, *second], "opponent": [*second, *first]}
-    page = scores_report(ScoreTable(rows, units="items"), "votes")
+    page = scores_report(votes_of(votes), "votes")
     table = section_of(page, "ranks")
     assert table.tables[0].rows[0][0] == "a"
     assert table.tables[0].rows[0][1] == "not estimable"

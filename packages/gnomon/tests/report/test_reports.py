@@ -159,11 +159,6 @@ def test_the_same_source_and_seed_give_the_same_bytes(tmp_path):
     assert files[0] == files[1]
 
 
-def test_a_page_needs_a_folder_to_stand_in(tmp_path):
-    with pytest.raises(GnomonError, match="expected a folder to write to; there is none"):
-        report(table_of(2), tmp_path / "none" / "page.html", n_resamples=25)
-
-
 @pytest.fixture
 def nothing_computed(monkeypatch):
     """Whatever computes a report fails the test."""
@@ -234,10 +229,3 @@ def test_files_of_others_in_the_folder_are_not_overwritten(tmp_path):
         assert [path for path in (tmp_path / "other").rglob("*") if path.is_file()] == [foreign]
         assert foreign.read_text() == "my own"
         foreign.unlink()
-
-
-@pytest.mark.parametrize("name", ["x.docx", "x.ipynb", "x.csv"])
-def test_a_report_is_a_folder_or_a_page(tmp_path, name):
-    with pytest.raises(GnomonError, match="expected a folder, or a name that ends in"):
-        report(table_of(2), tmp_path / name, n_resamples=50)
-    assert not (tmp_path / name).exists()

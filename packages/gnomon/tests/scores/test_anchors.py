@@ -6,6 +6,7 @@ import pytest
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.ranking import rank
 from gnomon.scores import ScoreTable, normalize
+from gnomon.stats import compare
 
 
 def table_of(*tasks, higher_is_better=True):
@@ -99,7 +100,10 @@ def test_tasks_without_anchors_stay_in_ranks(tmp_path):
         with pytest.warns(DegenerateScoresWarning, match="2 of 3 tasks left out of means"):
             scaled = normalize(table, str(path))
         assert scaled.tasks == ("Pong",)
-        raw, found = rank(table), rank(scaled)
-        assert raw.as_records() == found.as_records()
+        assert rank(scaled).as_records() == rank(table).as_records()
+        (row,) = compare(scaled)
+        (pair,) = compare(scaled, "a", "b", "probability_of_improvement")
+        assert row.p_value == pytest.approx(pair.p_value)
+        assert row.p_value == pytest.approx(rank(table).p_adjusted[0, 1])
         alone, pong = scaled.select(tasks=["Pong"]), table.select(tasks=["Pong"])
         assert rank(alone).as_records() == rank(pong).as_records()

@@ -1,7 +1,6 @@
 """Tables that look like a mistake, and tasks on different scales."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ import pytest
 import gnomon as gn
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores import ScoreTable, normalize, read_scores
+from score_tables import quietly, with_notes
 
 COPIES = "reruns of one deterministic evaluation are not independent runs"
 
@@ -24,12 +24,10 @@ def runs(*scores, **columns):
     return ScoreTable(records)
 
 
-def notes(table):
+def notes(table, **options):
     """Return what is noted of a table as it is read."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        read_scores({name: table.rows.tolist(name) for name in table.rows.names})
-    return [str(each.message) for each in caught]
+    columns = {name: table.rows.tolist(name) for name in table.rows.names}
+    return with_notes(read_scores, columns, **options)[1]
 
 
 @pytest.mark.parametrize(
@@ -71,21 +69,13 @@ def test_curves_that_only_end_alike_are_no_copies():
 
 def test_other_mistakes_are_named():
     assert notes(ScoreTable.from_arrays({"a": np.zeros((10, 5))})) == []
-    for table, said in [
-        (
-            ScoreTable.from_arrays({"a": [[1.0, 2.0]]}, tasks=["seed_1", "seed_2"]),
-            "look like seeds",
-        ),
-    ]:
-        assert said in notes(table)[0]
+    seeds = ScoreTable.from_arrays({"a": [[1.0, 2.0]]}, tasks=["seed_1", "seed_2"])
+    assert "look like seeds" in notes(seeds)[0]
 
 
 def taken(table, **options):
     """Return what is noted of episodes that are taken for runs."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        read_scores({name: table.rows.tolist(name) for name in table.rows.names}, **options)
-    return [text for each in caught if (text := str(each.message)).startswith("episodes taken")]
+    return [text for text in notes(table, **options) if text.startswith("episodes taken")]
 
 
 def of_seeds(seed_deviation, *, seeds=5, episodes=20):
@@ -181,6 +171,7 @@ def honest(rng):
     return ScoreTable.from_arrays(scores)
 
 
+@pytest.mark.full
 def test_independent_runs_are_seldom_taken_for_episodes():
     rng = np.random.default_rng(5)
     tables = [honest(rng) for _ in range(500)]
@@ -189,9 +180,7 @@ def test_independent_runs_are_seldom_taken_for_episodes():
 
 def scales(table):
     """Return what a ranking of tasks notes of their scales."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = gn.rank(table, by="task").warnings
+    found = quietly(gn.rank, table, by="task").warnings
     return [text for text in found if "not be on one scale" in text]
 
 
@@ -223,9 +212,7 @@ def wild(scores):
         {"algorithm": "ab"[i % 2], "task": "t", "run": i // 2, "score": score}
         for i, score in enumerate(scores)
     ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = gn.audit(ScoreTable(rows))
+    found = quietly(gn.audit, ScoreTable(rows))
     return [(row.finding, row.value) for row in found if row.name == "wild score"]
 
 

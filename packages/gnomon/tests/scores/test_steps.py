@@ -1,13 +1,12 @@
 """Common steps: one score of each run, grids, runs that end early, unequal lengths."""
 
-import warnings
-
 import numpy as np
 import pytest
 
 import gnomon as gn
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable, at_common_step, on_grid
+from score_tables import with_notes
 
 
 def table_of(**curves):
@@ -20,25 +19,18 @@ def table_of(**curves):
     return ScoreTable(rows)
 
 
-def said_by(function, *arguments):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = function(*arguments)
-    return found, [str(each.message) for each in caught]
-
-
 LONG = {0: 0.0, 10: 1.0, 20: 2.0}
 
 
 def test_runs_of_one_length_are_taken_at_their_end_without_a_word():
-    found, said = said_by(at_common_step, table_of(a_0=LONG, a_1=LONG, b_0=LONG))
+    found, said = with_notes(at_common_step, table_of(a_0=LONG, a_1=LONG, b_0=LONG))
     assert (found.runs("a", "t").tolist(), said) == ([2.0, 2.0], [])
     assert "step" not in found.to_polars().columns
 
 
 def test_runs_that_fell_short_are_named_and_all_are_taken_where_they_end():
     table = table_of(a_0=LONG, a_1={0: 5.0, 5: 6.0}, b_0=LONG)
-    found, said = said_by(at_common_step, table)
+    found, said = with_notes(at_common_step, table)
     assert found.runs("a", "t").tolist() == [0.5, 6.0]
     assert found.runs("b", "t").tolist() == [0.5]
     assert said == [
@@ -52,14 +44,14 @@ def test_runs_that_fell_short_are_named_and_all_are_taken_where_they_end():
 def test_a_verb_takes_curves_where_all_runs_are(verb):
     short = {0: 0.5, 10: 3.0}
     table = table_of(a_0=LONG, a_1={0: 1.0, 10: 1.5, 20: 9.0}, b_0=short, b_1={0: 1.0, 10: 2.0})
-    found, said = said_by(verb, table)
+    found, said = with_notes(verb, table)
     assert "2 runs ended earlier than the others" in said[0]
-    assert str(found) == str(said_by(verb, said_by(at_common_step, table)[0])[0])
+    assert str(found) == str(with_notes(verb, with_notes(at_common_step, table)[0])[0])
 
 
 def test_a_step_that_is_named_leaves_short_runs_missing():
     table = table_of(a_0=LONG, a_1={0: 5.0, 5: 6.0})
-    found, said = said_by(at_common_step, table, 20)
+    found, said = with_notes(at_common_step, table, 20)
     assert found.runs("a", "t").tolist() == [2.0]
     assert len(found) == 2
     assert said == ["1 run without a score at step 20, kept as missing: a run 1 on t"]
@@ -73,7 +65,9 @@ def test_a_step_that_is_named_leaves_short_runs_missing():
 
 
 def test_all_runs_of_an_algorithm_have_one_name():
-    _, said = said_by(at_common_step, table_of(a_0=LONG, b_0={0: 1.0, 5: 1.0}, b_1={0: 1, 5: 2.0}))
+    _, said = with_notes(
+        at_common_step, table_of(a_0=LONG, b_0={0: 1.0, 5: 1.0}, b_1={0: 1, 5: 2.0})
+    )
     assert "(all of b on t)" in said[0]
 
 
@@ -83,20 +77,22 @@ def test_a_run_that_begins_after_another_has_ended_is_refused():
 
 
 def test_ends_that_hardly_differ_are_said_without_names():
-    found, said = said_by(at_common_step, table_of(a_0={0: 0.0, 1000: 1.0}, a_1={0: 0.0, 995: 1.0}))
+    found, said = with_notes(
+        at_common_step, table_of(a_0={0: 0.0, 1000: 1.0}, a_1={0: 0.0, 995: 1.0})
+    )
     assert found.runs("a", "t").tolist() == [0.995, 1.0]
     assert said[0].startswith("runs end at slightly different steps (995 to 1,000 on t): taken at")
 
 
 def test_single_scores_are_taken_as_they_are():
-    found, said = said_by(at_common_step, table_of(a_0={10: 1.0}, a_1={12: 2.0}))
+    found, said = with_notes(at_common_step, table_of(a_0={10: 1.0}, a_1={12: 2.0}))
     assert found.runs("a", "t").tolist() == [1.0, 2.0]
     assert said[0].startswith("each run has one score, and runs of a task were measured at differ")
 
 
 def test_empty_scores_end_a_run():
     table = table_of(a_0=LONG, a_1={0: 1.0, 10: 3.0, 20: float("nan")}, a_2={0: float("nan")})
-    found, said = said_by(at_common_step, table)
+    found, said = with_notes(at_common_step, table)
     assert found.runs("a", "t").tolist() == [1.0, 3.0]
     assert len(found) == 3  # the run without any score is a missing run
     assert len(said) == 1
@@ -104,12 +100,12 @@ def test_empty_scores_end_a_run():
 
 def test_shared_steps_need_no_grid():
     table = table_of(a_0=LONG, a_1={0: 5.0, 10: 6.0})
-    found, said = said_by(on_grid, table)
+    found, said = with_notes(on_grid, table)
     assert (found, said) == (table, [])
 
 
 def test_few_steps_of_their_own_are_joined():
-    found, said = said_by(on_grid, table_of(a_0=LONG, a_1={0: 0.0, 5: 5.0, 10: 0.0}))
+    found, said = with_notes(on_grid, table_of(a_0=LONG, a_1={0: 0.0, 5: 5.0, 10: 0.0}))
     steps, curves = found.curves("a", "t")
     assert steps.tolist() == [0, 5, 10, 20]
     np.testing.assert_array_equal(curves, [[0, 0.5, 1, 2], [0, 5, 0, np.nan]])
@@ -118,7 +114,7 @@ def test_few_steps_of_their_own_are_joined():
 
 def test_nothing_is_stretched_on_an_even_grid():
     table = table_of(a_0={0: 0.0, 100: 1.0}, a_1={0: 1.0, 40: 1.0})
-    found, said = said_by(on_grid, table, 6)
+    found, said = with_notes(on_grid, table, 6)
     steps, curves = found.curves("a", "t")
     assert steps.tolist() == [0, 20, 40, 60, 80, 100]
     np.testing.assert_allclose(curves[0], [0, 0.2, 0.4, 0.6, 0.8, 1.0])
@@ -132,7 +128,7 @@ def test_many_scores_are_averaged():
     for name in ("a_0", "a_1"):
         steps = np.sort(rng.choice(np.arange(1, 100_000), 1000, replace=False))
         runs[name] = {int(s): float(s) + rng.normal() for s in steps}
-    found, said = said_by(on_grid, table_of(**runs))
+    found, said = with_notes(on_grid, table_of(**runs))
     steps, curves = found.curves("a", "t")
     assert steps.size == 100
     assert "means of the scores in each interval; grid=100 sets the number" in said[0]

@@ -48,6 +48,7 @@ def test_the_p_value_is_where_the_interval_meets_zero():
     assert difference(x, y + 1e6).p_value < 1e-12
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 @pytest.mark.parametrize("share", [0.0, 0.9])
 def test_pairs_are_narrower_and_hold_their_coverage(share):

@@ -10,6 +10,7 @@ from scipy import stats
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable, SummaryTable
 from gnomon.stats import profile
+from score_tables import censored
 
 MACHADO = Path(__file__).parents[4] / ".." / "shared/data/scores/machado2018_mean_std.csv"
 
@@ -84,14 +85,8 @@ def test_what_a_table_cannot_give_is_refused():
 
 
 def test_censored_runs_have_no_test():
-    rows = [
-        {"algorithm": name, "task": task, "run": r, "score": r + 1.0, "censored": False}
-        for name in "ab"
-        for task in "tu"
-        for r in range(3)
-    ]
-    rows[-1] |= {"score": np.inf, "censored": True}
-    table = ScoreTable(rows, higher_is_better=False)
+    x = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    table = censored({"a": x, "b": [*x[:2], [3.0, np.inf]]}, ["t", "u"])
     with pytest.raises(ScoreDataError, match="b, task u: expected finite scores to test"):
         profile(table, "likelihood")
     profiles = profile(table, "ratio", [1.0, 2.0])

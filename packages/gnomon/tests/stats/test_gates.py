@@ -1,7 +1,5 @@
 """The gate: what it decides, what it refuses, and how often it is wrong."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.stats import multinomial, norm
@@ -10,6 +8,7 @@ from gnomon import gate
 from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.scores import ScoreTable
 from gnomon.stats import compare, holm
+from score_tables import quietly
 
 BASE = np.repeat([1.0, 0.0], [160, 40])
 
@@ -67,9 +66,7 @@ def test_low_scores_have_their_direction():
 
 
 def gate_quietly(*tables, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateScoresWarning)
-        return gate(*tables, **options)
+    return quietly(gate, *tables, **options)
 
 
 def test_a_margin_in_per_cent_is_one_of_the_mean_of_base():

@@ -1,7 +1,5 @@
 """P(X > Y): pairs counted, SciPy's tests, Newcombe's interval by a grid, coverage."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +9,7 @@ from scipy import special, stats
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores import ScoreTable
 from gnomon.stats import Strata, compare, probability_of_improvement
+from score_tables import quietly
 
 scores = st.lists(st.integers(0, 4).map(float), min_size=1, max_size=5)
 several = st.lists(st.integers(0, 4).map(float), min_size=2, max_size=5)
@@ -34,10 +33,8 @@ def compared(x, y, level=0.95, *, higher_is_better=True, **options):
     ]
     columns = zip(("algorithm", "task", "run", "score"), zip(*rows, strict=True), strict=True)
     table = ScoreTable(dict(columns), higher_is_better=higher_is_better)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateScoresWarning)
-        (one,) = compare(table, "x", "y", "probability_of_improvement", level=level, **options)
-    return one
+    metric = "probability_of_improvement"
+    return quietly(compare, table, "x", "y", metric, level=level, **options)[0]
 
 
 @given(suites)
@@ -87,6 +84,7 @@ def test_the_error_over_tasks_is_that_of_brunner_and_munzel():
     assert found.high - found.value == pytest.approx(half)
 
 
+@pytest.mark.full
 def test_runs_that_share_an_effect_over_tasks_separate_no_equal_algorithms():
     """Taken for independent tasks, two in five pairs of equals were separated."""
     separated, rng = 0, np.random.default_rng(0)
@@ -94,9 +92,7 @@ def test_runs_that_share_an_effect_over_tasks_separate_no_equal_algorithms():
         arrays = {
             name: np.exp(rng.normal(size=(5, 27)) + 0.65 * rng.normal(size=(5, 1))) for name in "ab"
         }
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateScoresWarning)
-            (one,) = compare(arrays, metrics="probability_of_improvement")
+        (one,) = quietly(compare, arrays, metrics="probability_of_improvement")
         separated += one.p_value <= 0.05
     assert separated <= 11  # 5 % and three standard errors
 

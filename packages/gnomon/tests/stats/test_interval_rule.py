@@ -33,13 +33,6 @@ def ends(found):
     return found.low, found.high
 
 
-def test_one_task_has_students_interval():
-    x = rng().normal(size=7)
-    (found,) = estimate(table(x[:, None]), "mean", level=0.9)
-    assert ends(found) == pytest.approx(tuple(stats.ttest_1samp(x, 0).confidence_interval(0.9)))
-    assert found.method == "student"
-
-
 def slow_variances(x):
     """Moderate the variances of (algorithms, runs, tasks) by plain loops over the formulas."""
     n_algorithms, n_runs, n_tasks = x.shape
@@ -105,6 +98,7 @@ def test_a_single_run_borrows_its_variance():
     assert iqm.low < iqm.value < iqm.high
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 @pytest.mark.parametrize("counts", [[1, 1, 1, 1, 5, 5, 5, 5], [1, 1, 1, 1, 1, 1, 1, 2]])
 def test_single_pairs_borrow_their_variance(counts):
@@ -165,6 +159,7 @@ def test_effects_that_runs_share_over_tasks_widen_intervals():
     assert found.low < found.value < found.high
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 def test_a_shared_effect_is_reported_as_found_only_where_all_algorithms_together_show_it():
     """In about 5 % of independent tables; the test at 20 % of each alone would in half of them."""
@@ -214,6 +209,7 @@ def test_effects_of_few_runs_are_moderated_over_the_table(metric):
     assert [ends(one) for one in own] == [ends(one) for one in alone]
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 @pytest.mark.parametrize(
     ("n_runs", "correlation", "n_algorithms"), [(5, 0.0, 1), (5, 0.3, 1), (2, 0.3, 4), (3, 0.3, 4)]
@@ -228,6 +224,7 @@ def test_coverage_where_runs_share_an_effect(n_runs, correlation, n_algorithms):
     assert stats.binomtest(held, n, 0.94, "less").pvalue > 0.01, held / n
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 @pytest.mark.parametrize("name", METRICS)
 def test_coverage_with_few_runs(name):

@@ -1,5 +1,3 @@
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -8,6 +6,7 @@ from scipy import stats
 
 from gnomon.scores import ScoreTable
 from gnomon.stats import Strata, estimate
+from score_tables import quietly
 from strategies_scores import ragged_runs
 
 
@@ -18,9 +17,7 @@ def median_profile_interval(strata, level):
         for t, runs in enumerate(strata.per_task())
         for r, score in enumerate(runs)
     ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        (one,) = estimate(ScoreTable(rows, unit="points"), "median", level=level)
+    (one,) = quietly(estimate, ScoreTable(rows, unit="points"), "median", level=level)
     return (one.value, one.value) if np.isnan(one.low) else (one.low, one.high)
 
 

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
-from gnomon.stats import METRICS, Metric, Strata, estimate, metric_named
+from gnomon.stats import Metric, Strata, estimate, metric_named
 from strategies_scores import matrices, ragged_runs
 
 X = np.random.default_rng(0).normal(size=(7, 5))
@@ -19,25 +19,11 @@ def test_additive_metrics_are_means_of_a_function_of_the_score():
         assert STRATA.averaged(metric.each(STRATA.values)) == pytest.approx(metric.value(STRATA))
 
 
-@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
-def test_default_metrics_need_a_target_where_lower_is_better():
-    for higher, gamma, n in ((True, None, 4), (False, None, 3), (False, 0.5, 4)):
-        table = ScoreTable.from_arrays({"a": X}, higher_is_better=higher)
-        found = estimate(table, gamma=gamma)
-        assert [one.metric for one in found] == list(METRICS)[:n]
-
-
 def test_a_matrix_metric_needs_a_complete_table():
     own = Metric.of_matrix("own", lambda x: float(x.max()))
     assert own.value(STRATA) == X.max()
     with pytest.raises(ScoreDataError, match="own: expected the same number of runs on every task"):
         own.value(Strata.from_runs([[1.0], [1.0, 2.0]]))
-
-
-@pytest.mark.parametrize("name", ["iqn", "mean:0.1", "trimmed"])
-def test_unknown_names(name):
-    with pytest.raises(UnknownNameError, match="unknown metric"):
-        metric_named(name)
 
 
 @given(matrices())

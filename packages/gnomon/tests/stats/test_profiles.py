@@ -11,6 +11,7 @@ from scipy import stats
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownWordError
 from gnomon.scores import ScoreTable
 from gnomon.stats import profile
+from score_tables import censored
 from strategies_scores import ragged_runs
 
 TAU = np.array([-2.0, -1.0, 0.0, 0.5, 2.0])
@@ -83,10 +84,7 @@ def test_thresholds():
     assert profile_of([[-1.0]]).tau[::40].tolist() == [-1.1, -1, -0.9]
     positive = profile_of([[*np.linspace(1.0, 2.0, 9), 100.0]])
     np.testing.assert_allclose(positive.tau[::40], [1, 10, 100])
-    never = ScoreTable(
-        [{"algorithm": "a", "task": "t", "run": 0, "score": np.inf, "censored": True}],
-        higher_is_better=False,
-    )
+    never = censored({"a": [[np.inf]]})
     with pytest.raises(ScoreDataError, match="expected at least one finite score"):
         profile(never)
 
@@ -258,11 +256,7 @@ def test_censored_runs_stay_where_they_are():
     """A task without a finite run is as it is seen; one with some may have other finite ones."""
     x = np.random.default_rng(0).normal(size=(5, 3))
     x[:, 0], x[0, 1] = np.inf, -np.inf
-    rows = [
-        {"algorithm": "a", "task": f"t{t}", "run": r, "score": s, "censored": bool(np.isinf(s))}
-        for (r, t), s in np.ndenumerate(x)
-    ]
-    (one,) = profile(ScoreTable(rows), tau=[0.0, 1e9])
+    (one,) = profile(censored({"a": x}, higher_is_better=True), tau=[0.0, 1e9])
     assert np.isfinite([one.low, one.high]).all()
     assert one.low[1] < 1 / 3 < one.high[1]
     assert one.low[0] < one.value[0] < one.high[0]

@@ -70,7 +70,7 @@ def test_summaries_of_unlike_scales_name_a_scale_that_takes_them(command, tmp_pa
         said = command("gnomon", "estimate", str(path), *scale)
         assert said.status == 2
         assert "--normalize limits.csv, a file with columns task, low, high" in said.err
-    said = command("gnomon", "estimate", str(path), "--normalize", str(limits), "--json")
+    said = command(f"gnomon estimate {path} --normalize {limits} --json")
     assert '"value": 0.5' in said.out
 
 

@@ -6,6 +6,7 @@ import pytest
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores import ScoreTable
 from gnomon.stats import estimate, median_interval
+from score_tables import censored
 
 X = np.random.default_rng(4).exponential(size=(11, 2))
 
@@ -35,12 +36,19 @@ def test_other_metrics_are_those_of_a_table_of_one_task():
     assert "task" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [([0.1] * 3, "median of a on t: interval not estimable"), ([2.0], "not estimable from one")],
+)
+def test_equal_runs_and_a_single_run_have_no_interval(runs, said):
+    table = ScoreTable.from_arrays({"a": np.array(runs)[:, None]}, tasks=["t"])
+    with pytest.warns(DegenerateScoresWarning, match=said):
+        (found,) = estimate(table, "median", per_task=True)
+    assert np.isnan([found.low, found.high]).all()
+
+
 def test_runs_that_never_got_there_have_no_median():
-    rows = [
-        {"algorithm": "a", "task": "t", "run": i, "score": s, "censored": s == np.inf}
-        for i, s in enumerate([1.0, np.inf, np.inf])
-    ]
-    table = ScoreTable(rows, higher_is_better=False)
+    table = censored({"a": [[1.0], [np.inf], [np.inf]]}, ["t"])
     with pytest.warns(DegenerateScoresWarning, match="of a on t: not estimable, half of the runs"):
         found = estimate(table, per_task=True)
     assert not np.isfinite(found[0].value)

@@ -7,6 +7,7 @@ from scipy import stats
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
 from gnomon.stats import estimate
+from score_tables import censored
 
 
 def rng(seed=0):
@@ -70,11 +71,8 @@ def test_one_run_a_task_is_enough_and_censored_ones_are_cut():
     x = rng().normal(size=(1, 9))
     (found,) = over_tasks(x, "median")
     assert found.low < found.value < found.high
-    rows = [
-        {"algorithm": "a", "task": f"t{t}", "run": r, "score": x, "censored": bool(np.isinf(x))}
-        for (r, t), x in np.ndenumerate(np.r_[x, x + 0.1, np.r_[[-np.inf], x[0, 1:]][None]])
-    ]
-    table = ScoreTable(rows)
+    runs = np.r_[x, x + 0.1, np.r_[[-np.inf], x[0, 1:]][None]]
+    table = censored({"a": runs}, higher_is_better=True)
     median, iqm = estimate(table, ["median", "iqm"], resampling="runs_and_tasks")
     assert np.isfinite([median.low, median.high, iqm.low, iqm.high]).all()
 

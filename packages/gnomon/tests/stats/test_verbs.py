@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import gnomon
 from gnomon.distillation import SubsetModel
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores import ScoreTable, SummaryTable, write_scores
+from gnomon.scores import ScoreTable, write_scores
 from gnomon.stats import compare, curves, estimate, plan, profile
 
 pytestmark = pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
@@ -55,7 +55,8 @@ def test_results_draw_themselves_into_given_axes(name):
 def test_a_verb_takes_scores_of_any_kind(verb, tmp_path):
     write_scores(TABLE, tmp_path / "scores.csv")
     path = tmp_path / "scores.csv"
-    kinds = [TABLE, path, str(path), TABLE.to_pandas(), SCORES]
+    rows = {name: list(TABLE.rows.tolist(name)) for name in TABLE.rows.names}
+    kinds = [TABLE, path, str(path), [path], TABLE.to_pandas(), TABLE.to_records(), rows, SCORES]
     if verb == "predict":
         model = SubsetModel(("task_0",), (1.0,), transform="identity", residuals=(-1.0, 1.0))
         answers = [gnomon.predict(model, kind) for kind in kinds]
@@ -68,6 +69,9 @@ def test_a_verb_takes_scores_of_any_kind(verb, tmp_path):
         # An audit names the source of the scores too.
         answers = [[one for one in rows if one.get("section") != "table"] for rows in found]
     assert all(answer == answers[0] for answer in answers)
+    for odd in (3, None, [1, 2]):
+        with pytest.raises(TypeError, match="expected a ScoreTable, a path, a data frame"):
+            gnomon.estimate(odd)
 
 
 def test_one_panel_has_one_metric():
@@ -90,14 +94,6 @@ def test_a_verb_says_what_it_was_given():
     assert str(found).startswith("return, higher is better")
 
 
-def test_plans_name_the_runs_that_are_needed():
-    far = ScoreTable.from_arrays({"a": SCORES["dqn"], "b": SCORES["sac"] + 5.0})
-    assert plan(far, "a", "b", runs=[3, 5]).notes[0] == (
-        "a and b (iqm): at most 3 runs per task, the smallest tried, give power 0.8 (95 % "
-        "interval: at most 3)."
-    )
-
-
 def test_bad_pairs_have_a_message():
     for call, error, message in (
         (lambda: compare(TABLE, "dqn", "dqn"), ScoreDataError, "found 'dqn' twice"),
@@ -107,19 +103,6 @@ def test_bad_pairs_have_a_message():
     ):
         with pytest.raises(error, match=message):
             call()
-
-
-def test_bands_without_width_are_named():
-    (text,) = profile(TABLE, "average_score").warnings
-    assert text.startswith("the band has no width where all resamples agree (")
-    for kind in ("run_score", "ratio"):
-        assert profile(TABLE, kind).warnings == ()
-
-
-def test_profiles_of_scores_need_runs():
-    one = np.ones((1, 1))
-    with pytest.raises(TypeError, match="run_score: expected a ScoreTable, found a SummaryTable"):
-        profile(SummaryTable(("a",), ("t",), one, one, 3 * one))
 
 
 @pytest.mark.parametrize("verb", ["estimate", "compare", "rank", "profile", "plan", "audit"])

@@ -12,6 +12,7 @@ from scipy.stats import t as student
 import gnomon as gn
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import noted
+from score_tables import votes_of
 
 POINTS = 400.0 / np.log(10.0)
 WORDS = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
@@ -21,20 +22,6 @@ WORDS = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
 def rng():
     """Return a generator of its own for each test."""
     return np.random.default_rng(7)
-
-
-def votes_of(rows, **columns):
-    """Return the table of votes (first, second, share of the first)."""
-    first, second, share = zip(*rows, strict=True)
-    n = len(first)
-    table = {
-        "algorithm": [*first, *second],
-        "opponent": [*second, *first],
-        "task": [*range(n)] * 2,
-        "score": [*share, *(1.0 - x for x in share)],
-    }
-    table |= {name: [*column] * 2 for name, column in columns.items()}
-    return gn.ScoreTable(table, units="items", cluster=next(iter(columns), None))
 
 
 def drawn(rng, n=200, ratings=(0.8, 0.2, 0.0, -1.0)):
@@ -148,6 +135,7 @@ def test_models_without_a_rating_are_compared_with_each_other(rng):
     assert two.low > 0.0
 
 
+@pytest.mark.full
 def test_the_bound_is_valid_for_equal_models(rng):
     bounds = []
     for _ in range(300):
@@ -189,9 +177,9 @@ def test_from_a_file(tmp_path, rng, command):
     lines = [f"{a},{b},{WORDS[share]},v{i % 9}" for i, (a, b, share) in enumerate(drawn(rng))]
     path = tmp_path / "votes.csv"
     path.write_text("\n".join(["model_a,model_b,winner,voter", *lines]))
-    result = json.loads(command("gnomon", "rank", str(path), "--json").out)
+    result = json.loads(command(f"gnomon rank {path} --json").out)
     assert result["results"][0]["name"] == "m0"
-    assert "4 models, 200 votes" in command("gnomon", "audit", str(path)).out
+    assert "4 models, 200 votes" in command(f"gnomon audit {path}").out
 
 
 @pytest.mark.parametrize(

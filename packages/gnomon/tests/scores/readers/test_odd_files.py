@@ -2,12 +2,12 @@
 
 import io
 import json
-import warnings
 
 import pytest
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import read_scores
+from score_tables import quietly
 
 pd = pytest.importorskip("pandas")
 
@@ -20,9 +20,7 @@ CURVE = "algorithm,task,run,{},score\nppo,pong,0,1,9\nppo,pong,0,2,1.5\nppo,pong
 def read(folder, name, content, **options):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return read_scores(path, **options)
+    return quietly(read_scores, path, **options)
 
 
 RIGHT = {
@@ -82,6 +80,9 @@ REFUSED = {
     "sheet.xlsx": (b"PK\3\4", "pandas.read_excel"),
     "frame.feather": (b"ARROW1\0", "pass the data frame"),
     "table.md": ("| algorithm | score |\n", "copy the table to a CSV file"),
+    "scores.pkl": ("x", "run code when they are opened"),
+    "scores.pickle": ("x", "run code when they are opened"),
+    "eval_results.yaml": ("- value: 20.9\n", r"folder \.eval_results: write records in JSON"),
     "archive.zip": (b"PK\3\4", "unpack it first"),
     "packed.csv.gz": (b"\x1f\x8b", "unpack it first"),
     "latin.csv": (
@@ -109,22 +110,3 @@ def test_other_files_are_refused_with_the_cause(tmp_path, name):
     with pytest.raises(ScoreDataError, match=said) as error:
         read(tmp_path, name, content)
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("kind", ["inspect", "helm"])
-def test_logs_that_are_cut_off_are_refused(tmp_path, kind):
-    if kind == "inspect":
-        samples = [{"id": i, "epoch": 1, "scores": {"match": {"value": "C"}}} for i in range(3)]
-        log = {"status": "success", "eval": {"model": "m", "task": "t"}, "samples": samples}
-        path = tmp_path / "log.json"
-    else:
-        stats = [{"name": {"name": "em", "split": "test"}, "mean": 1.0}]
-        log = [{"instance_id": f"id{i}", "stats": stats} for i in range(3)]
-        spec = {"name": "quiz:model=m", "adapter_spec": {"model": "m"}}
-        (tmp_path / "run_spec.json").write_text(json.dumps(spec))
-        path = tmp_path / "per_instance_stats.json"
-    path.write_text(json.dumps(log))
-    assert read_scores(path).item_scores.matrix().tolist() == [[1.0, 1.0, 1.0]]
-    path.write_text(path.read_text()[:-20])
-    with pytest.raises(ScoreDataError, match="it is cut off"):
-        read_scores(path)

@@ -136,22 +136,9 @@ def test_a_direction_that_the_source_knows_otherwise_is_refused():
         read_scores("gohr-full", higher_is_better=True)
 
 
-def test_columns_of_a_wide_table_make_it_a_tidy_one(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("Name,Env,seed,Return\na,pong,0,1\na,pong,1,2\n")
-    names = {"algorithm": "Name", "task": "Env", "run": "seed", "score": "Return"}
-    assert read_scores(path, columns=names).runs("a", "pong").tolist() == [1, 2]
-    with pytest.raises(ScoreDataError, match="no column 'Env2' to read as the task; found Name"):
-        read_scores(path, columns=names | {"task": "Env2"})
-    with pytest.raises(UnknownNameError, match="unknown column of scores to read one as 'Name'"):
-        read_scores(path, columns={"Name": "algorithm"})
-
-
 def test_scores_are_put_on_a_scale(tmp_path):
     table = read_scores(source(tmp_path, "tidy"), normalize="reference:a")
     assert table.runs("a", "t").tolist() == pytest.approx([2 / 3, 4 / 3])
-    with pytest.raises(UnknownNameError, match="unknown normalization 'minmax'; did you mean 'min"):
-        read_scores(source(tmp_path, "tidy"), normalize="minmax")
 
 
 def test_what_is_no_source_is_told_in_one_line(tmp_path):

@@ -2,20 +2,18 @@
 
 import csv
 import math
-import warnings
 
 import pytest
 
 from gnomon.scores import read_scores
+from score_tables import quietly
 
 
 def read_cell(folder, text, below):
     """Return the score in a cell of a table; None if its column is none of scores."""
     with (folder / "paper.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["model", "t", "u"], ["a", text, 1], ["b", below, 2]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        table = read_scores(folder / "paper.csv", format="wide")
+    table = quietly(read_scores, folder / "paper.csv", format="wide")
     if "t" not in table.tasks:
         return None
     scores = table.runs("a", "t")

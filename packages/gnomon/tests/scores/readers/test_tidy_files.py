@@ -95,31 +95,6 @@ def test_another_column_may_be_the_step(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (HEADER + "a,t,0,1\na,t,1,abc\n", "line 3, column 'score': expected a number, found 'abc'"),
-        (
-            HEADER + "a,t,0,1\na,t,1,2\na,t,0,3\n",
-            "lines 2 and 4, column 'run': expected one row for each algorithm, task, run; "
-            "found algorithm a, task t, run 0 twice; read_scores('FILE', within_run='mean') "
-            "averages the rows of a run, columns={'step': 'NAME'} reads curves",
-        ),
-        (
-            HEADER + "a,t,0,inf\n",
-            "line 2, column 'score': an infinite score needs a true 'censored' "
-            "(a run that never reached the goal)",
-        ),
-        (HEADER + ",t,0,1\n", "line 2, column 'algorithm': expected a name, found nothing"),
-    ],
-)
-def test_messages_name_file_line_and_column(tmp_path, text, message):
-    path = written(tmp_path, text)
-    with pytest.raises(ScoreDataError) as error:
-        read_scores(path)
-    assert str(error.value) == f"{path}, {message}".replace("FILE", str(path))
-
-
-@pytest.mark.parametrize(
     ("column", "values", "message"),
     [
         ("score", [[1.0], [2.0]], r": column 'score': expected texts or numbers, found list"),
@@ -168,11 +143,6 @@ def test_a_device_is_no_file_of_scores():
         ScoreDataError, match=r"^/dev/null: expected a file of scores; this is not one"
     ):
         read_scores("/dev/null")
-
-
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(ScoreDataError, match="expected a file of scores; there is none"):
-        read_scores(tmp_path / "absent.csv")
 
 
 def test_a_name_that_cannot_be_written(tmp_path):

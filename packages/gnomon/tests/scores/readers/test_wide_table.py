@@ -1,11 +1,10 @@
 """Wide tables of all makes: which column names the rows, and what is no task."""
 
-import warnings
-
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import read_scores
+from score_tables import with_notes
 
 
 def written(folder, text):
@@ -16,10 +15,7 @@ def written(folder, text):
 
 def read(folder, text):
     """Return the table and what was said of it."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        table = read_scores(written(folder, text), format="wide")
-    return table, [str(each.message) for each in caught]
+    return with_notes(read_scores, written(folder, text), format="wide")
 
 
 def test_names_are_found_by_their_heading(tmp_path):

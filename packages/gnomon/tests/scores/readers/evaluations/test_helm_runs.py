@@ -54,7 +54,11 @@ def test_means_beside_the_instances_must_agree_with_them(tmp_path):
 
 def test_wrong_runs_are_told(tmp_path):
     folder = write_helm(tmp_path / "run", "lab/a", {"id1": 1.0})
-    (folder / "per_instance_stats.json").write_text('[{"stats": []}]')
+    path = folder / "per_instance_stats.json"
+    path.write_text(path.read_text()[:-20])
+    with pytest.raises(ScoreDataError, match="it is cut off"):
+        read_scores(path)
+    path.write_text('[{"stats": []}]')
     with pytest.raises(ScoreDataError, match="expected objects with an instance_id"):
         read_scores(tmp_path)
     (folder / "run_spec.json").write_text("{}")

@@ -14,9 +14,18 @@ from typing import Any
 
 import pytest
 
+from gnomon.errors import GnomonError
 from gohr import TrialLog
 from gohr.errors import DamagedRunWarning
 from gohr.experiments import ExperimentConfig, Run, Trial, TrialRecord, attempt_bytes, run
+
+
+def n_recorded(path: Path) -> int:
+    """Return the number of trials in a folder that may not be there yet."""
+    try:
+        return len(Run.open(path).trials())
+    except GnomonError:
+        return 0
 
 
 def n_played(config: ExperimentConfig, path: Path, **options: Any) -> int:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.errors import GnomonError
-from gohr.experiments import ExperimentConfig, Run, run
+from gohr.experiments import ExperimentConfig, run
+from runs import n_recorded
 
 GOHR = [sys.executable, "-W", "error", "-c", "from gohr.cli import main; main()"]
 
@@ -60,13 +60,6 @@ def test_run_with_workers_and_score(tmp_path):
     assert (said.returncode, said.stderr) == (0, "")
     said = gohr("score", "run", "--json", cwd=tmp_path)
     assert len(json.loads(said.stdout)["results"]) == 6
-
-
-def n_recorded(path):
-    try:
-        return len(Run.open(path).trials())
-    except GnomonError:  # not there yet
-        return 0
 
 
 @pytest.mark.full

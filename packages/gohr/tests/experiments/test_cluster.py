@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gohr.errors import RunFolderError
 from gohr.experiments import ExperimentConfig, Run, run
-from runs import hashes, n_played
+from runs import hashes, n_played, n_recorded
 
 pytestmark = pytest.mark.full  # a Dask cluster
 
@@ -27,13 +26,6 @@ learners = ["uniform"]
 trials = 300
 episodes = 200
 """
-
-
-def n_recorded(path: Path) -> int:
-    try:
-        return len(Run.open(path).trials())
-    except RunFolderError:  # not there yet
-        return 0
 
 
 @pytest.fixture(scope="module")

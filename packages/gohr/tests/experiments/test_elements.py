@@ -199,10 +199,10 @@ def test_the_baseline_is_kept_and_decides_no_attempt(played):
 
 
 def test_the_verb_and_the_report_give_the_same_numbers(played, command, tmp_path):
-    said = command("gohr", "elements", str(played.path), "--json")
+    said = command(f"gohr elements {played.path} --json")
     answer = json.loads(said.out)
     assert answer["results"] == elements(played).as_records()
-    tagged = command("gohr", "elements", str(played.path), "--tag", "order", "--json")
+    tagged = command(f"gohr elements {played.path} --tag order --json")
     tags = tag_effects(played, ["order"]).as_records()
     assert json.loads(tagged.out)["results"] == answer["results"] + tags
     assert answer["results"][1]["high"] is None

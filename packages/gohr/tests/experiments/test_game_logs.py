@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from captive_play import CLOCKWISE, session_of
 from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable, read_scores
-from gohr.cli import app
 
 LONG = "#nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear\n"
 COMPACT = "#.nickname,rule_name,trial_id\n#number_of_moves,number_of_errors,if_clear\n"
@@ -104,16 +101,14 @@ def test_errors_to_learn_of_a_learned_rule(tmp_path):
     assert read_log(path, "learned").runs("a", "r").tolist() == [0]
 
 
-def test_the_score_verb_reads_them(folder):
+def test_the_score_verb_reads_them(folder, command):
     errors = played(5, "log=r.csv", "log.format=Compact")
     (folder / "long.csv").write_text(LONG + "you,cw,3,0,2,3,0.3333333333333333,0\n")
     for file, expected in {
         "r.csv": ("me", "cw 5", sum(errors)),
         "long.csv": ("you", "cw 3", 2),
     }.items():
-        said = CliRunner().invoke(app, ["score", file, "--json"])
-        assert said.exit_code == 0, said.output
-        (row,) = json.loads(said.stdout)["results"]
+        (row,) = command(f"gohr score {file} --json").results
         assert (row["algorithm"], row["run"], row["score"]) == expected
         assert row["task"] == "cw"
 

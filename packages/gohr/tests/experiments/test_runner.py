@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from concurrent import futures
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from gnomon.errors import GnomonError
 from gohr.errors import ConfigError, RuleError, StuckRuleWarning
 from gohr.experiments import ExperimentConfig, Run, Trial, elements, run, score, tag_effects
 from gohr.run_page import findings_of
-from runs import edit, hashes, n_mended, n_played
+from runs import edit, hashes, n_mended, n_played, n_recorded
 
 LEARNERS = ["uniform", {"kind": "linear_dqn", "learning_rate": 0.03}]
 CONFIG = ExperimentConfig("small", ["clockwise", "b3-then-b1"], LEARNERS, trials=3, episodes=10)
@@ -57,16 +56,6 @@ def test_a_limit_needs_processes(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_what_was_played_is_written_down_though_the_run_is_stopped(tmp_path, monkeypatch):
-    def stop(n_played: int, _: int) -> None:
-        if n_played == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(CONFIG, tmp_path, progress=stop)
-    assert len(Run.open(tmp_path).trials()) == 3
-
-
 def test_what_is_there_is_skipped(tmp_path, serial):
     seen: list[tuple[int, int]] = []
     run(CONFIG, tmp_path, progress=lambda n, of: seen.append((n, of)))
@@ -101,6 +90,7 @@ def test_an_interrupted_run_goes_on(tmp_path, serial):
 
     with pytest.raises(KeyboardInterrupt):
         run(CONFIG, tmp_path, progress=stop)
+    assert len(Run.open(tmp_path).trials()) == 5
     assert n_played(CONFIG, tmp_path) == 7
     assert hashes(tmp_path) == serial
 
@@ -155,13 +145,6 @@ LONG = """
 from gohr.experiments import ExperimentConfig
 KILLED = ExperimentConfig("long", ["clockwise"], ["uniform"], trials=300, episodes=200)
 """
-
-
-def n_recorded(path: Path) -> int:
-    try:
-        return len(Run.open(path).trials())
-    except Exception:  # not there yet
-        return 0
 
 
 @pytest.mark.full

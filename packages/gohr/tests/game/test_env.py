@@ -147,49 +147,22 @@ def test_the_environment_plays_as_the_reference_interpreter_does() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (
-            lambda: HiddenRulesEnv("clockwize"),
-            "unknown rule or file 'clockwize'; did you mean 'clockwise'",
-        ),
-        (
-            lambda: HiddenRulesEnv(render_mode="human"),
-            "render_mode",
-        ),
-        (
-            lambda: HiddenRulesEnv(board={"pieces": 40}),
-            "pieces: expected between 1 and 36, found 40",
-        ),
-        (lambda: HiddenRulesEnv(board={"pieces": 3}), "shapes: expected between 0 and 3, found 4"),
-        (
-            lambda: HiddenRulesEnv(board={"peices": 3}),
-            "unknown field of a board 'peices'; did you mean 'pieces'?",
-        ),
-        (
-            lambda: HiddenRulesEnv(board=3),
-            "board: expected a BoardSpec or its fields, found 3",
-        ),
+        (lambda: HiddenRulesEnv("clockwize"), "rule or file 'clockwize'; did you mean 'clockwise'"),
+        (lambda: HiddenRulesEnv(render_mode="human"), "render_mode"),
+        (lambda: HiddenRulesEnv(board={"pieces": 40}), "pieces: expected between 1 and 36, found"),
+        (lambda: HiddenRulesEnv(board={"peices": 3}), "field of a board 'peices'; did you mean 'p"),
+        (lambda: HiddenRulesEnv(board=3), "board: expected a BoardSpec or its fields, found 3"),
         (lambda: HiddenRulesEnv().reset(options={"bord": 1}), "options: expected 'board', found"),
         (lambda: HiddenRulesEnv().reset(options={"board": [1, 2]}), "board: expected 36 codes"),
-        (
-            lambda: HiddenRulesEnv().reset(options={"board": [0.5] * 36}),
-            "board: expected 36 codes from 0 to 16, found [0.5",
-        ),
-        (
-            lambda: HiddenRulesEnv().reset(options={"board": Board((Piece(0, 0, "STAR", "RED"),))}),
-            "board: expected a cell from 1 to 36, found 0",
-        ),
-        (
-            lambda: HistoryStack(HiddenRulesEnv(), 2).step(200),
-            "action: expected an integer from 0 to 143, found 200",
-        ),
-        (
-            lambda: HiddenRulesEnv().step(144),
-            "action: expected an integer from 0 to 143, found 144",
-        ),
+        (lambda: HiddenRulesEnv().reset(options={"board": [0.5] * 36}), "from 0 to 16, found [0.5"),
+        (lambda: HiddenRulesEnv().reset(options={"board": Board((Piece(0, 0, "STAR", "RED"),))}),
+         "board: expected a cell from 1 to 36, found 0"),
+        (lambda: HistoryStack(HiddenRulesEnv(), 2).step(200), "integer from 0 to 143, found 200"),
+        (lambda: HiddenRulesEnv().step(144), "expected an integer from 0 to 143, found 144"),
         (lambda: HistoryStack(gymnasium.make(IDS[0]), k=0), "k: expected at least 1, found 0"),
         (lambda: HistoryStack(HiddenRulesEnv()), "an environment with max_episode_steps"),
     ],
-)
+)  # fmt: skip
 def test_misuse_is_told(make, message: str) -> None:
     with pytest.raises((ValueError, TypeError, UnknownNameError), match=re.escape(message)):
         make()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import replace
@@ -318,18 +317,15 @@ def test_a_test_of_nothing_has_no_share():
 
 
 def test_the_verb_prints_tables_and_writes_a_page(command):
-    options = ["--learner", "ideal", "--suite", "gohr-paper", "--trials", "1", "--boards", "1"]
-    said = command("gohr", "induction", *options, "--out", "page.html", "--json")
-    assert said.status == 0, said.err
-    results = json.loads(said.out)["results"]
+    options = "--learner ideal --suite gohr-paper --trials 1 --boards 1"
+    results = command(f"gohr induction {options} --out page.html --json").results
     causes = {row.get("cause") for row in results}
     assert causes >= {"little evidence", "poor tests", "poor inference"}
     cells = [row["value"] for row in results if "tests_by" in row]
     assert cells[:2] + cells[3:] == [1.0] * 3  # an observer concludes
     assert cells[2] is None  # not asked: --tester informative
     assert "Where players fail" in Path("page.html").read_text(encoding="utf-8")
-    said = command("gohr", "induction", "--forecast", "--suite", "gohr-paper", "--json")
-    assert {row["condition"] for row in json.loads(said.out)["results"]} == {"own", "random"}
-    for wrong in ([], ["--learner", "ideal", "--tester", "radnom"], ["no-such-file.csv"]):
-        said = command("gohr", "induction", *wrong)
-        assert (said.status, said.err.count("\n")) == (2, 1), said.err
+    forecast = command("gohr induction --forecast --suite gohr-paper --json").results
+    assert {row["condition"] for row in forecast} == {"own", "random"}
+    for wrong in ("", "--learner ideal --tester radnom", "no-such-file.csv"):
+        command(f"gohr induction {wrong}").assert_refused("gohr: ")

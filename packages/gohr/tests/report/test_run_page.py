@@ -6,7 +6,6 @@ import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
-import matplotlib as mpl
 import pytest
 
 from gnomon.errors import UnknownNameError
@@ -126,15 +125,6 @@ def test_the_same_run_and_seed_give_the_same_bytes(written, run_folder, tmp_path
     again = report(run_folder.path, tmp_path)
     for path in written.parent.rglob("*.*"):
         assert (again.parent / path.relative_to(written.parent)).read_bytes() == path.read_bytes()
-
-
-def test_settings_of_the_user_change_no_report(lonely_folder, tmp_path):
-    plain = report(lonely_folder.path, tmp_path / "plain")
-    mine = {"font.family": "monospace", "font.size": 30, "axes.facecolor": "red"}
-    with mpl.rc_context(mine):
-        other = report(lonely_folder.path, tmp_path / "other")
-        assert mpl.rcParams["font.size"] == 30
-    assert plain.read_bytes() == other.read_bytes()
 
 
 def test_one_trial_without_errors(lonely_folder, tmp_path):

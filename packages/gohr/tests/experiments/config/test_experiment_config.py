@@ -108,113 +108,52 @@ def test_the_library_loads():
     assert len(demo.rules) == 4
 
 
-def changed(old: str, new: str) -> str:
-    assert old in GOOD
-    return GOOD.replace(old, new)
+#: What is changed in the file, and the message.
+WRONG = {
+    ("trials = 2", "trails = 2"): "unknown field 'trails'; did you mean 'trials'?",
+    ('name = "first"\n', ""): "missing field 'name'",
+    ('name = "first"', 'name = "\\u001b[31mred"'): "field 'name': expected printable characters; "
+    r"found '\x1b[31mred'",
+    ("episodes = 3", "episodes = 0"): "field 'episodes': input should be greater than or equal to "
+    "1; found 0",
+    ("horizon = 50", "horizon = 2000000"): "field 'horizon': input should be less than or equal to "
+    "1000000; found 2000000",
+    ("seed = 7", "seed = true"): "field 'seed': input should be a valid integer; found True",
+    ('rules = ["clockwise"', 'rules = [3, "clockwise"'): "field 'rules', item 1: input should be a "
+    "dictionary or an instance of RuleEntry; found 3",
+    (GOOD, "name = 'x'\nrules = 'clockwise'\nlearners = ['uniform']"): "field 'rules': input "
+    "should be a valid list; found 'clockwise'",
+    (GOOD, "name = 'x'\nrules = []\nlearners = ['uniform']"): "field 'rules': list should have at "
+    "least 1 item after validation, not 0; found []",
+    ('kind = "linear_dqn", ', ""): "field 'learners', item 2: missing field 'kind'",
+    ("shapes = 2", "shape = 2"): "field 'board': unknown field 'shape'; did you mean 'shapes'?",
+    ("pieces = [5, 9]", "pieces = 40"): "field 'board': pieces: expected between 1 and 36, found "
+    "40",
+    ('"clockwise"', '"clockwize"'): str(
+        UnknownNameError("rule or file", "clockwize", available_rules())
+    ),
+    ('"uniform"', '"unifrom"'): "unknown learner 'unifrom'; did you mean 'uniform'?",
+    ("learning_rate", "gama"): "learner 'linear_dqn': unknown field 'gama'; did you mean 'gamma'?",
+    ("learning_rate = 0.03", 'learning_rate = "fast"'): "learner 'linear_dqn': learning_rate: "
+    "expected a number above 0, found 'fast'",
+    ('name = "fast"', 'name = "uniform"'): "field 'learners': expected different names, found "
+    "'uniform' twice",
+    ("(*,*,*,*,1)", "(*,*,*,Furthest,1)"): "rule 'own', line 1, column 8: error: the order "
+    "'Furthest' does not exist, which stops the game; write 'Farthest'",
+    ("(*,*,*,*,1)", "( *, *, *, *, 0 )"): "field 'rules': 'my-rule' and 'own' are the same",
+    ("trials = 2", "trials 2"): "not a TOML file: Expected '=' after a key in a key/value pair (at "
+    "line 5, column 8)",
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (changed("trials = 2", "trails = 2"), "unknown field 'trails'; did you mean 'trials'?"),
-        (
-            changed('name = "first"\n', ""),
-            "missing field 'name'",
-        ),
-        (
-            changed('name = "first"', 'name = "\\u001b[31mred"'),
-            r"field 'name': expected printable characters; found '\x1b[31mred'",
-        ),
-        (
-            changed("trials = 2", 'trials = "many"'),
-            "field 'trials': input should be a valid integer; found 'many'",
-        ),
-        (
-            changed("episodes = 3", "episodes = 0"),
-            "field 'episodes': input should be greater than or equal to 1; found 0",
-        ),
-        (
-            changed("horizon = 50", "horizon = 2000000"),
-            "field 'horizon': input should be less than or equal to 1000000; found 2000000",
-        ),
-        (
-            changed("horizon = 50", "horizon = 2.5"),
-            "field 'horizon': input should be a valid integer; found 2.5",
-        ),
-        (
-            changed("seed = 7", "seed = true"),
-            "field 'seed': input should be a valid integer; found True",
-        ),
-        (
-            changed('rules = ["clockwise"', 'rules = [3, "clockwise"'),
-            "field 'rules', item 1: input should be a dictionary or an instance of RuleEntry; "
-            "found 3",
-        ),
-        (
-            "name = 'x'\nrules = 'clockwise'\nlearners = ['uniform']",
-            "field 'rules': input should be a valid list; found 'clockwise'",
-        ),
-        (
-            "name = 'x'\nrules = []\nlearners = ['uniform']",
-            "field 'rules': list should have at least 1 item after validation, not 0; found []",
-        ),
-        (
-            changed('kind = "linear_dqn", ', ""),
-            "field 'learners', item 2: missing field 'kind'",
-        ),
-        (
-            changed("shapes = 2", "shape = 2"),
-            "field 'board': unknown field 'shape'; did you mean 'shapes'?",
-        ),
-        (
-            changed("pieces = [5, 9]", "pieces = [5, 9, 12]"),
-            "field 'board': pieces: expected a number or (least, most), found [5, 9, 12]",
-        ),
-        (
-            changed("pieces = [5, 9]", "pieces = 40"),
-            "field 'board': pieces: expected between 1 and 36, found 40",
-        ),
-        (
-            changed('"clockwise"', '"clockwize"'),
-            str(UnknownNameError("rule or file", "clockwize", available_rules())),
-        ),
-        (
-            changed('"uniform"', '"unifrom"'),
-            "unknown learner 'unifrom'; did you mean 'uniform'?",
-        ),
-        (
-            changed("learning_rate", "gama"),
-            "learner 'linear_dqn': unknown field 'gama'; did you mean 'gamma'?",
-        ),
-        (
-            changed("learning_rate = 0.03", 'learning_rate = "fast"'),
-            "learner 'linear_dqn': learning_rate: expected a number above 0, found 'fast'",
-        ),
-        (
-            changed('name = "fast"', 'name = "uniform"'),
-            "field 'learners': expected different names, found 'uniform' twice",
-        ),
-        (
-            changed("(*,*,*,*,1)", "(*,*,*,Furthest,1)"),
-            "rule 'own', line 1, column 8: error: the order 'Furthest' does not exist, which stops "
-            "the game; write 'Farthest'",
-        ),
-        (
-            changed("(*,*,*,*,1)", "( *, *, *, *, 0 )"),
-            "field 'rules': 'my-rule' and 'own' are the same",
-        ),
-        (
-            changed("trials = 2", "trials 2"),
-            "not a TOML file: Expected '=' after a key in a key/value pair (at line 5, column 8)",
-        ),
-    ],
-)
-def test_a_wrong_file_is_told_in_one_line(folder, text, message):
+@pytest.mark.parametrize("change", WRONG)
+def test_a_wrong_file_is_told_in_one_line(folder, change):
     path = folder / "first.toml"
-    path.write_text(text)
+    assert change[0] in GOOD
+    path.write_text(GOOD.replace(*change))
     with pytest.raises(ConfigError) as error:
         ExperimentConfig.from_toml(path)
-    assert str(error.value) == f"{path}: {message}"
+    assert str(error.value) == f"{path}: {WRONG[change]}"
 
 
 def test_python_gets_the_same_messages():

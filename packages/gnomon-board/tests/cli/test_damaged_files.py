@@ -38,7 +38,7 @@ def test_deep_toml_is_one_line(command, tmp_path, words, text):
 
 def test_a_deep_plan_in_json_is_one_line(command, tmp_path):
     (tmp_path / "deep.json").write_text('{"name": ' + "[" * 50_000 + "]" * 50_000 + "}")
-    found = command("gnomon-board", "study", "check", "deep.json")
+    found = command("gnomon-board study check deep.json")
     assert (found.status, found.out) == (2, "")
     assert found.err == ("gnomon-board: deep.json: not a JSON file: values are nested too deeply\n")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +11,11 @@ import pytest
 import gohr
 from app_client import AppClient
 from gnomon_board import Settings, create_app
-from gnomon_board.cli import main
 from gnomon_board.database import Database
 from gnomon_board.studies import read_plan
 from gohr.experiments import score_trial
 from gohr.people import read_transcripts
-from playing import begin
+from playing import begin, go_on, join, play_out
 from small_season import empty_board
 
 PLAN = """
@@ -33,57 +31,36 @@ b = ["clockwise"]
 
 
 @pytest.fixture
-def data(tmp_path) -> Path:
+def study(command, tmp_path):
+    """Run a verb of studies on a board whose data are in a folder."""
     empty_board(tmp_path / "data")
-    (tmp_path / "plan.toml").write_text(PLAN)
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def study(monkeypatch, capsys, data):
-    """Run a verb of studies, and return its status, its records and its error output."""
-
-    def run(*arguments: str | Path) -> tuple[int, list[dict], str]:
-        words = ["gnomon-board", "study", *map(str, arguments), "--data", str(data)]
-        monkeypatch.setattr("sys.argv", [*words, "--json"])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), json.loads(out)["results"] if out else [], err
-
-    return run
+    Path("plan.toml").write_text(PLAN)
+    return lambda words: command(f"gnomon-board study {words} --data data --json")
 
 
 @contextmanager
-def browser(data: Path) -> Iterator[AppClient]:
-    """Serve the board of a folder to a browser in this process."""
-    database = Database(Settings(data).database)
-    with AppClient(create_app(Settings(data), database)) as client:
-        yield client
+def browser(made) -> Iterator[tuple[AppClient, str]]:
+    """Serve the board to a browser in this process; give it with the place of an invitation."""
+    settings = Settings(Path("data"))
+    database = Database(settings.database)
+    (invited,) = made.results
+    with AppClient(create_app(settings, database)) as client:
+        yield client, "/join/" + invited["invitation"].split("/join/")[1]
     database.close()
 
 
-def play(client: AppClient, invitation: str) -> None:
-    """Join a study, and play its only game to the end."""
-    player = client.post(f"/api{invitation}", json={"agree": True}).json()["address"]
-    game = client.post(f"/api{player}/go-on").json()["address"]
-    view = client.get(f"/api{game}").json()["view"]
-    while view["state"] == "playing":
-        body = {"cell": view["pieces"][0]["cell"], "bucket": 0}
-        view = client.post(f"/api{game}/attempts", json=body).json()["view"]
-    end = client.post(f"/api{player}/go-on").json()["address"]
-    assert "Thank you" in client.get(end).text
-
-
-def test_a_study_from_its_plan_to_its_files(study, data, tmp_path):
-    status, (made,), _ = study("new", tmp_path / "plan.toml", "--public-url", "http://b.example/")
-    assert (status, made["study"]) == (0, "pilot")
-    assert list(made) == ["id", "study", "invitation"]
-    assert made["invitation"].startswith("http://b.example/join/")
-    assert study("export", "pilot", tmp_path / "none")[0] == 2
-    with browser(data) as client:
-        play(client, made["invitation"].removeprefix("http://b.example"))
-    _, (line,), _ = study("list")
+def test_a_study_from_its_plan_to_its_files(study):
+    made = study("new plan.toml --public-url http://b.example/")
+    (record,) = made.results
+    assert list(record) == ["id", "study", "invitation"]
+    assert record["study"] == "pilot"
+    assert record["invitation"].startswith("http://b.example/join/")
+    assert study("export pilot none").status == 2
+    with browser(made) as (client, invitation):
+        player = join(client, invitation)
+        play_out(client, go_on(client, player))
+        assert "Thank you" in client.get(go_on(client, player)).text
+    (line,) = study("list").results
     assert line == {
         "id": 1,
         "name": "pilot",
@@ -92,8 +69,7 @@ def test_a_study_from_its_plan_to_its_files(study, data, tmp_path):
         "n_finished": 1,
         "closed": False,
     }
-    status, paths, _ = study("export", "pilot", tmp_path / "out")
-    assert status == 0
+    paths = study("export pilot out").results
     found = {Path(each["path"]).name: Path(each["path"]) for each in paths}
     (series,) = read_transcripts(found["pilot-transcript.csv"])
     assert series.player == "pilot-0001"
@@ -104,84 +80,63 @@ def test_a_study_from_its_plan_to_its_files(study, data, tmp_path):
     assert again.rules == ("anything-goes", "clockwise")
 
 
-def test_a_closed_study_takes_nobody_until_it_invites_anew(study, data, tmp_path):
-    _, (made,), _ = study("new", tmp_path / "plan.toml")
-    assert study("close", "pilot")[:2] == (0, [{"study": "pilot", "closed": True}])
-    status, _, err = study("close", "pilot")
-    assert (status, "study 'pilot' is closed already" in err) == (2, True)
-    _, (again,), _ = study("invite", "pilot")
-    assert list(again) == ["study", "invitation"]
-    with browser(data) as client:
-        assert client.get("/join/" + made["invitation"].split("/join/")[1]).status_code == 404
-        assert client.get("/join/" + again["invitation"].split("/join/")[1]).status_code == 200
+def test_a_closed_study_takes_nobody_until_it_invites_anew(study):
+    made = study("new plan.toml")
+    assert study("close pilot").results == [{"study": "pilot", "closed": True}]
+    study("close pilot").assert_refused("study 'pilot' is closed already")
+    again = study("invite pilot")
+    assert list(again.results[0]) == ["study", "invitation"]
+    for invited, status in ((made, 404), (again, 200)):
+        with browser(invited) as (client, invitation):
+            assert client.get(invitation).status_code == status
 
 
-def test_what_is_not_there_is_told_in_a_line(study, tmp_path):
-    status, _, err = study("export", "none", tmp_path / "out")
-    assert (status, err.strip()) == (2, "gnomon-board: there is no study 'none'")
-    (tmp_path / "bad.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
-    status, _, err = study("new", tmp_path / "bad.toml")
-    assert status == 2
-    assert "nothing-goes" in err
-    assert len(err.splitlines()) == 1
+def test_what_is_not_there_is_told_in_a_line(study):
+    study("export none out").assert_refused("there is no study 'none'")
+    Path("plan.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
+    study("new plan.toml").assert_refused("nothing-goes")
 
 
-def test_a_plan_is_checked_without_a_server(monkeypatch, capsys, tmp_path):
-    (tmp_path / "plan.toml").write_text(PLAN)
-
-    def check(*arguments: str | Path) -> tuple[int, list[dict]]:
-        words = ["gnomon-board", "study", "check", *map(str, arguments), "--json"]
-        monkeypatch.setattr("sys.argv", words)
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out = capsys.readouterr().out
-        return int(stop.value.code or 0), json.loads(out)["results"] if out else []
-
-    status, records = check(tmp_path / "plan.toml")
-    assert (status, [each["kind"] for each in records]) == (
-        0,
-        ["consent", "start", "series", "result", "end"] * 2,
-    )
+def test_a_plan_is_checked_without_a_server(command):
+    Path("plan.toml").write_text(PLAN)
+    records = command("gnomon-board study check plan.toml --json").results
+    kinds = ["consent", "start", "series", "result", "end"]
+    assert [each["kind"] for each in records] == kinds * 2
     assert list(records[0]) == ["record", "rule_list", "number", "kind", "text"]
-    (tmp_path / "odd.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
-    status, records = check(tmp_path / "odd.toml")
-    assert status == 1
-    assert list(records[-1]) == ["record", "severity", "where", "message"]
-    assert check()[0] == 2
+    Path("odd.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
+    said = command("gnomon-board study check odd.toml --json")
+    assert said.status == 1
+    assert list(said.results[-1]) == ["record", "severity", "where", "message"]
+    assert command("gnomon-board study check").status == 2
 
 
 def test_the_first_study_makes_the_board(command, tmp_path):
     (tmp_path / "plan.toml").write_text(PLAN)
     (tmp_path / "bad.toml").write_text(PLAN.replace("episodes", "epsodes"))
-    assert command("gnomon-board", "study", "new", "bad.toml").status == 2
+    assert command("gnomon-board study new bad.toml").status == 2
     assert not (tmp_path / "board-data").exists()
-    first = command("gnomon-board", "study", "new", "plan.toml", "--json")
-    assert first.status == 0
-    assert "/join/" in json.loads(first.out)["results"][0]["invitation"]
+    first = command("gnomon-board study new plan.toml --json")
+    assert "/join/" in first.results[0]["invitation"]
     assert "first admin token, shown only now: gnomon_" in first.err
-    listed = command("gnomon-board", "study", "list")
+    listed = command("gnomon-board study list")
     assert (listed.status, listed.out.split(":")[0]) == (0, "pilot")
 
 
-def test_a_lost_link_is_renewed(study, data, tmp_path):
-    _, (made,), _ = study("new", tmp_path / "plan.toml", "--public-url", "http://b.example")
-    with browser(data) as client:
-        game = begin(client, made["invitation"].removeprefix("http://b.example"))
-        _, (renewed,), _ = study("link", "pilot", "pilot-0001", "--public-url", "http://b.example")
+def test_a_lost_link_is_renewed(study):
+    with browser(study("new plan.toml")) as (client, invitation):
+        game = begin(client, invitation)
+        (renewed,) = study("link pilot pilot-0001 --public-url http://b.example").results
         assert client.get(game).status_code == 404
-        found = renewed["link"].removeprefix("http://b.example")
-        again = client.post(f"/api{found}/go-on").json()["address"]
+        again = go_on(client, renewed["link"].removeprefix("http://b.example"))
         assert again != game
         assert client.get(again).status_code == 200
-    status, _, err = study("link", "pilot", "pilot-0003")
-    assert (status, "study 'pilot' has no player 'pilot-0003'" in err) == (2, True)
+    study("link pilot pilot-0003").assert_refused("study 'pilot' has no player 'pilot-0003'")
 
 
-def test_a_player_is_excluded_and_included_again(study, data, tmp_path):
-    _, (made,), _ = study("new", tmp_path / "plan.toml", "--public-url", "http://b.example")
-    with browser(data) as client:
-        begin(client, made["invitation"].removeprefix("http://b.example"))
+def test_a_player_is_excluded_and_included_again(study):
+    with browser(study("new plan.toml")) as (client, invitation):
+        begin(client, invitation)
     for expected in (True, False):
-        _, found, _ = study("exclude", "pilot", "pilot-0001")
+        found = study("exclude pilot pilot-0001").results
         assert found == [{"player": "pilot-0001", "excluded": expected}]
-    assert study("exclude", "pilot", "nobody")[0] == 2
+    assert study("exclude pilot nobody").status == 2

@@ -29,7 +29,7 @@ def checked(command, tmp_path):
 
     def run(**changes):
         (tmp_path / "reveal.json").write_text(json.dumps(RECORD | changes))
-        return command("gnomon-board", "season", "check-reveal", "reveal.json")
+        return command("gnomon-board season check-reveal reveal.json")
 
     return run
 
@@ -81,5 +81,5 @@ def test_what_is_no_reveal_is_refused(checked, change, message):
 @pytest.mark.parametrize("text", ["", "[]", "nonsense", "[" * 100_000])
 def test_what_is_no_json_is_refused(command, tmp_path, text):
     (tmp_path / "reveal.json").write_text(text)
-    told = command("gnomon-board", "season", "check-reveal", "reveal.json")
+    told = command("gnomon-board season check-reveal reveal.json")
     assert (told.status, "expected" in told.err) == (2, True)

@@ -14,6 +14,7 @@ from gnomon_board.studies import StudyPlan, make_study, write_study
 from gohr.errors import ConfigError
 from gohr.experiments import load_suite
 from gohr.induction import evidence, read_outcomes, trial_boards
+from playing import go_on
 
 RULE = {rule.name: rule for rule in load_suite("gohr-basic").entries}["cm_RBKY"]
 TO_RED_FIRST = {"RED": 0, "BLUE": 1, "BLACK": 2, "YELLOW": 3}
@@ -44,10 +45,6 @@ def join(client, database, *series, **fields):
         return client.post(f"/api/join/{key}", json={"agree": True}).json()["address"]
 
     return player
-
-
-def go_on(client, player):
-    return client.post(f"/api{player}/go-on").json()["address"]
 
 
 def solve(client, game, buckets=TO_RED_FIRST):
@@ -185,7 +182,7 @@ def test_a_plan_lists_every_screen(command, tmp_path):
         'name = "s"\ntitle = "S"\nconsent = "Yes."\n[lists]\n'
         'a = [{rule = "cm_RBKY", evidence = "negative", episodes = 1, tests = 3}]\n'
     )
-    said = command("gnomon-board", "study", "check", "plan.toml")
+    said = command("gnomon-board study check plan.toml")
     assert said.status == 0, said.err
     for line in ("cm_RBKY: negative attempts on 1 board", "3 boards of 9 pieces, no replies"):
         assert line in said.out

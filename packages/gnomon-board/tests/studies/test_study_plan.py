@@ -109,7 +109,7 @@ def checked(command, tmp_path):
             f'name = "p"\ntitle = "P"\nconsent = "Yes."\nlists.a = [{{rule = "mine.txt"{given}}}]'
         )
         (tmp_path / "plan.toml").write_text(plan)
-        told = command("gnomon-board", "study", "check", "plan.toml", "--json")
+        told = command("gnomon-board study check plan.toml --json")
         records = json.loads(told.out)["results"]
         return told.status, [each for each in records if each["record"] == "finding"]
 

@@ -9,11 +9,10 @@ from collections.abc import Iterator, MutableMapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from app_client import AppClient
 from gnomon_board import Settings, create_app
@@ -22,6 +21,37 @@ from gnomon_board.web.middleware import Gate, is_allowed_host
 from serving import serving
 from small_season import make_account
 from submitted import CSRF, bearer, csrf_of, register
+
+MANIFEST = {"learner": {"kind": "uniform", "name": "x"}, "log_sha256": "0" * 64}
+
+
+async def staying() -> Never:
+    """Receive nothing more of a client that stays connected."""
+    await asyncio.Future()
+
+
+def request(**about: Any) -> dict[str, Any]:
+    """Return the scope of a request by an address."""
+    usual = {"type": "http", "method": "GET", "scheme": "http", "path": "/x", "query_string": b""}
+    usual |= {"raw_path": b"/x", "root_path": "", "server": ("127.0.0.1", 8080)}
+    address, host = about.pop("address", "192.0.2.7"), about.pop("host", b"127.0.0.1")
+    headers = [(b"host", host), *about.pop("headers", ())]
+    return usual | {"client": (address, 1), "headers": headers} | about
+
+
+async def asked(app: Any, receive: Any = staying, **about: Any) -> list[MutableMapping[str, Any]]:
+    """Make a request of an application, or of the gate before it; return what it sends."""
+    said: list[MutableMapping[str, Any]] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        said.append(message)
+
+    await app(request(**about), receive, send)
+    return said
+
+
+def gate_of(settings: Settings, app: Any = None, turns: int = 1) -> Gate:
+    return Gate(app, settings, Turns(turns), lambda *_: None, lambda _: True)
 
 
 @pytest.mark.parametrize(
@@ -95,22 +125,17 @@ def test_what_is_announced_as_too_large_is_not_read(client, token):
 @pytest.mark.parametrize("length", [b"2000000", None], ids=["announced", "in parts"])
 def test_of_a_stranger_no_large_body_is_read(app, headers, length):
     """It would lie in the server's memory before anybody is asked who they are."""
-    n_read, statuses = 0, []
+    n_read = 0
 
     async def receive():
         nonlocal n_read
         n_read += 1
         return {"type": "http.request", "body": bytes(16384), "more_body": n_read < 100}
 
-    async def send(message):
-        statuses.append(message.get("status"))
-
-    known = [(b"host", b"127.0.0.1"), *headers]
-    sized = [(b"transfer-encoding", b"chunked") if length is None else (b"content-length", length)]
+    sized = (b"transfer-encoding", b"chunked") if length is None else (b"content-length", length)
     path = "/api/tokens" if length is None else "/api/submissions/1/log"
-    scope = {"type": "http", "method": "PUT", "path": path, "headers": known + sized}
-    asyncio.run(app({**scope, "query_string": b"", "client": ("192.0.2.7", 1)}, receive, send))
-    assert (statuses[0], n_read) == ((413, 5) if length is None else (401, 0))
+    first, *_ = asyncio.run(asked(app, receive, method="PUT", path=path, headers=[*headers, sized]))
+    assert (first["status"], n_read) == ((413, 5) if length is None else (401, 0))
 
 
 @pytest.mark.parametrize("length", ["-1", "x", "1e3", "٣"])
@@ -151,11 +176,7 @@ def test_a_log_is_capped_as_it_comes(settings, database, season, token):
     small = replace(settings, max_upload_bytes=1000)
     with AppClient(create_app(small, database)) as client:
         register(client, token, "x")
-        manifest = {
-            "learner": {"kind": "uniform", "name": "x"},
-            "log_sha256": "0" * 64,
-            "log_bytes": 1001,
-        }
+        manifest = MANIFEST | {"log_bytes": 1001}
         path = "/api/entries/1/attempts/1/submission"
         assert client.put(path, json=manifest, headers=bearer(token)).status_code == 413
         manifest["log_bytes"] = 10
@@ -283,28 +304,15 @@ def test_who_sends_slowly_keeps_no_others_of_the_address_waiting(settings):
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    async def never():
-        await asyncio.Future()
-
     async def nothing():
         return {"type": "http.request", "body": b""}
 
     async def status_of(gate, method, receive, *headers):
-        host = [(b"host", b"127.0.0.1"), *headers]
-        scope = {"type": "http", "method": method, "path": "/x", "headers": host}
-        found = []
-
-        async def send(message):
-            found.append(message.get("status"))
-
-        await gate({**scope, "client": ("192.0.2.7", 1)}, receive, send)
-        return found[0]
+        return (await asked(gate, receive, method=method, headers=headers))[0]["status"]
 
     async def all_of_it(*headers):
-        gate = Gate(
-            app, replace(settings, slow_client_s=0.5), Turns(1), lambda *_: None, lambda _: True
-        )
-        slow = [asyncio.create_task(status_of(gate, "POST", never, *headers)) for _ in range(20)]
+        gate = gate_of(replace(settings, slow_client_s=0.5), app)
+        slow = [asyncio.create_task(status_of(gate, "POST", staying, *headers)) for _ in range(20)]
         await asyncio.sleep(0)
         quick = await asyncio.wait_for(status_of(gate, "GET", nothing), 0.4)
         posted = await asyncio.wait_for(status_of(gate, "POST", nothing), 0.4)
@@ -322,7 +330,7 @@ def test_requests_for_which_there_is_no_thread_are_told_to_come_again(settings, 
     monkeypatch.setattr("gnomon_board.web.middleware.AT_ONCE", 2)
 
     async def statuses_of(addresses, path="/x"):
-        go, sent = asyncio.Event(), []
+        go, order = asyncio.Event(), []
 
         async def app(scope, receive, send):
             if scope["path"] != "/download":
@@ -330,25 +338,16 @@ def test_requests_for_which_there_is_no_thread_are_told_to_come_again(settings, 
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await go.wait()
 
-        async def send(message):
-            if "status" in message:
-                sent.append(message["status"])
+        async def ask(address):
+            said = await asked(gate, address=address, path=path)
+            order.append(said[0]["status"])
 
-        gate = Gate(app, settings, Turns(1), lambda *_: None, lambda _: True)
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": path,
-            "headers": [(b"host", b"127.0.0.1")],
-        }
-        asking = [
-            asyncio.create_task(gate({**scope, "client": (each, 1)}, None, send))
-            for each in addresses
-        ]
+        gate = gate_of(settings, app)
+        asking = [asyncio.create_task(ask(address)) for address in addresses]
         await asyncio.sleep(0.01)
         go.set()
         await asyncio.gather(*asking)
-        return sent
+        return order
 
     assert asyncio.run(statuses_of(["192.0.2.1"] * 4)) == [200] * 4
     assert asyncio.run(statuses_of(["192.0.2.1", "192.0.2.2", "192.0.2.3"])) == [503, 200, 200]
@@ -358,18 +357,13 @@ def test_requests_for_which_there_is_no_thread_are_told_to_come_again(settings, 
 def test_who_leaves_before_being_refused_leaves_no_more_than_so_many_waiting(settings, monkeypatch):
     monkeypatch.setattr("gnomon_board.web.middleware.IN_HAND", 3)
     monkeypatch.setattr("gnomon_board.web.middleware._REFUSAL_S", 60)
-    gate = Gate(None, settings, Turns(1), lambda *_: None, lambda _: True)
-    sent = []
+    gate, sent = gate_of(settings), []
 
     async def send(message):
         sent.append((message.get("status"), dict(message.get("headers", [])).get(b"retry-after")))
 
-    async def staying():
-        await asyncio.Future()
-
     def asking(address, times):
-        scope = {"type": "http", "method": "GET", "path": "/x", "headers": [(b"host", b"no.org")]}
-        scope["client"] = (address, 1)
+        scope = request(address=address, host=b"no.org")
         return [asyncio.create_task(gate(dict(scope), staying, send)) for _ in range(times)]
 
     async def statuses():
@@ -387,33 +381,19 @@ def test_who_leaves_before_being_refused_leaves_no_more_than_so_many_waiting(set
 
 def test_refusals_of_disconnected_clients_delay_no_other_refusal(settings):
     """With a pause for each, the answer to the last request would take ten seconds."""
-    gate = Gate(None, settings, Turns(1), lambda *_: None, lambda _: True)
+    gate = gate_of(settings)
 
     async def left():
         return {"type": "http.disconnect"}
 
-    async def staying():
-        await asyncio.Future()
-
-    async def ask(receive):
-        told = []
-
-        async def send(message):
-            told.append(message.get("status"))
-
-        headers = [(b"host", b"no.org")]
-        scope = {"type": "http", "method": "GET", "path": "/", "headers": headers}
-        await gate({**scope, "client": ("192.0.2.7", 1)}, receive, send)
-        return told[0]
-
-    async def last_status():
-        gone = [asyncio.create_task(ask(left)) for _ in range(200)]
+    async def last_answer():
+        gone = [asyncio.create_task(asked(gate, left, host=b"no.org")) for _ in range(200)]
         await asyncio.sleep(0)
-        status = await asyncio.wait_for(ask(staying), 1)
+        said = await asyncio.wait_for(asked(gate, host=b"no.org"), 1)
         await asyncio.gather(*gone)
-        return status
+        return said[0]
 
-    assert asyncio.run(last_status()) == 400
+    assert asyncio.run(last_answer())["status"] == 400
 
 
 def test_a_head_of_many_lines_and_much_json_are_not_read(client):
@@ -430,11 +410,9 @@ def test_an_address_hears_of_one_refusal_after_the_other(settings):
         await send({"type": "http.response.start", "status": scope["status"], "headers": []})
 
     async def order():
-        gate, told = Gate(app, settings, Turns(9), lambda *_: None, lambda _: True), []
+        gate, told = gate_of(settings, app, 9), []
 
         async def ask(name, address, status, host=b"127.0.0.1"):
-            scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", host)]}
-
             async def receive():
                 return {"type": "http.request", "body": b""}
 
@@ -442,7 +420,7 @@ def test_an_address_hears_of_one_refusal_after_the_other(settings):
                 if message["type"] == "http.response.start":
                     told.append(name)
 
-            await gate({**scope, "client": (address, 1), "status": status}, receive, send)
+            await gate(request(address=address, host=host, status=status), receive, send)
 
         busy = [ask(f"busy {n}", "192.0.2.7", 429) for n in range(3)]
         forged = ask("forged", "192.0.2.7", 200, b"elsewhere")
@@ -471,11 +449,7 @@ def test_too_many_submissions_of_one_account(settings, database, season, token, 
     few = replace(settings, submissions_per_hour=2)
     with AppClient(create_app(few, database)) as client:
         register(client, token, "x")
-        manifest = {
-            "learner": {"kind": "uniform", "name": "x"},
-            "log_sha256": "0" * 64,
-            "log_bytes": 9,
-        }
+        manifest = MANIFEST | {"log_bytes": 9}
         path = "/api/entries/1/attempts/1/submission"
         statuses = [
             client.put(path, json=manifest, headers=bearer(token)).status_code for _ in range(4)
@@ -494,40 +468,16 @@ def test_too_many_things_of_one_account(settings, database, token, monkeypatch):
         assert client.post("/api/tokens", json={}, headers=other).status_code == 201
 
 
-async def _asked(
-    app: FastAPI, scope: dict[str, Any], headers: dict[str, str], events: list[dict[str, Any]]
-) -> list[MutableMapping[str, Any]]:
-    """Give an application events, and no more after them; return what it says."""
-    said: list[MutableMapping[str, Any]] = []
-
-    async def receive() -> MutableMapping[str, Any]:
-        return events.pop(0) if events else await asyncio.Future()
-
-    async def send(message: MutableMapping[str, Any]) -> None:
-        said.append(message)
-
-    rest = {
-        "asgi": {"version": "3.0"},
-        "raw_path": scope["path"].encode(),
-        "root_path": "",
-        "query_string": b"",
-        "headers": [(n.lower().encode(), v.encode()) for n, v in headers.items()],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 8080),
-    }
-    await app(scope | rest, receive, send)
-    return said
-
-
 def test_a_body_that_stops_coming_is_refused(settings, database, token):
-    said = asyncio.run(
-        _asked(
-            create_app(replace(settings, slow_client_s=0.05), database),
-            {"type": "http", "method": "POST", "scheme": "http", "path": "/api/tokens"},
-            {"Host": "127.0.0.1:8080", "Content-Length": "9"} | bearer(token),
-            [{"type": "http.request", "body": b"{", "more_body": True}],
-        )
-    )
+    events = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+    async def receive() -> dict[str, Any]:
+        return events.pop() if events else await staying()
+
+    app = create_app(replace(settings, slow_client_s=0.05), database)
+    headers = {"Content-Length": "9"} | bearer(token)
+    known = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    said = asyncio.run(asked(app, receive, method="POST", path="/api/tokens", headers=known))
     assert said[0]["status"] == 408
 
 

@@ -9,10 +9,12 @@ import polars as pl
 import pytest
 from sqlalchemy import select
 
+import playing
 from app_client import AppClient
 from gnomon_board.schema import PlayAttempt, Study, StudyAnswer, StudyAssignment, now
-from gnomon_board.studies import StudyPlan, make_study, write_study
+from gnomon_board.studies import write_study
 from gohr import verify
+from playing import go_on, invite, play_out
 from submitted import bearer
 
 #: Both databases run the studies of test_studies.py; here the pages are what is tested.
@@ -61,35 +63,33 @@ def toml(value):
 @pytest.fixture
 def study(database, admin_token):
     """The address of the invitation to a study of the plan."""
-    with database.writing() as session:
-        return f"/join/{make_study(session, StudyPlan.from_record(PLAN))[1]}"
+    return invite(database, **PLAN)
 
 
 def join(client, invitation, query="?PID=abc&STUDY=s1&token=secret"):
-    answer = client.post(f"/api{invitation}{query}", json={"agree": True})
-    assert answer.status_code == 201, answer.text
-    return answer.json()["address"]
+    return playing.join(client, invitation + query)
 
 
 def step(client, player, name, **given):
     return client.post(f"/api{player}/step", json={"step": name, **given})
 
 
-def to_play(client, player):
+def read(client, player):
+    """Read the instructions."""
     for page in ("0", "1"):
         assert step(client, player, "instructions", page=page).status_code == 200
+
+
+def begun(client, study):
+    """Join the study, and return the player and the first game."""
+    player = join(client, study)
+    read(client, player)
     assert step(client, player, "quiz", q1="y").status_code == 200
+    return player, go_on(client, player)
 
 
 def where(client, player):
     return client.get(f"/api{player}").json()["step"]
-
-
-def play_out(client, game):
-    view = client.get(f"/api{game}").json()["view"]
-    while view["state"] == "playing":
-        body = {"cell": view["pieces"][0]["cell"], "bucket": 0}
-        view = client.post(f"/api{game}/attempts", json=body).json()["view"]
 
 
 def test_pages_come_in_their_order_to_the_code(client, study, database, admin_token):
@@ -109,15 +109,15 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
     assert "answer" not in json.dumps(client.get(f"/api{player}").json()["questions"])
     step(client, player, "quiz", q1="y")
     assert where(client, player) == "play"
-    game = client.post(f"/api{player}/go-on").json()["address"]
+    game = go_on(client, player)
     play_out(client, game)
     # The rule is asked for before anything goes on, and kept once.
-    assert client.post(f"/api{player}/go-on").json()["address"] == game
+    assert go_on(client, player) == game
     body = {"guess": "Any\0thing", "confidence": 5}
     with ThreadPoolExecutor(4) as pool:
         sent = [pool.submit(client.post, f"/api{game}/guess", json=body) for _ in range(4)]
     assert [each.result().json()["guess_due"] for each in sent] == [False] * 4
-    following = client.post(f"/api{player}/go-on").json()["address"]
+    following = go_on(client, player)
     assert client.post(f"/api{following}/guess", json=body).status_code == 409
     play_out(client, following)
     with database.reading() as session:
@@ -126,7 +126,7 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
         assert assignment.identifiers == {"PID": "abc", "STUDY": "s1"}
         (guess,) = session.scalars(select(StudyAnswer).where(StudyAnswer.page == "guess"))
         assert guess.text == "Anything"
-    end = client.post(f"/api{player}/go-on").json()["address"]
+    end = go_on(client, player)
     told = client.get(f"/api{end}").json()
     assert (told["step"], told["ending"]) == ("demographics", "finished")
     assert told["completion_code"] == told["completion_url"] == ""
@@ -157,7 +157,7 @@ def test_the_check_lists_every_screen(client, study, command, tmp_path):
         number = str(client.get(f"/api{player}").json()["number"])
         step(client, player, here, page=number, q1="y")
     seen.append("start")
-    at = client.post(f"/api{player}/go-on").json()["address"]
+    at = go_on(client, player)
     while at.startswith("/play/"):
         seen.append("series")
         play_out(client, at)
@@ -166,29 +166,27 @@ def test_the_check_lists_every_screen(client, study, command, tmp_path):
             client.post(f"/api{at}/guess", json={"guess": "any", "confidence": 1})
         assert client.get(f"{at}/result").status_code == 200
         seen.append("result")
-        at = client.post(f"/api{player}/go-on").json()["address"]
+        at = go_on(client, player)
     seen.append(where(client, at))
     step(client, at, "demographics", age="44")
     seen.append(where(client, at))
     lines = [f"{name} = {toml(value)}" for name, value in PLAN.items()]
     (tmp_path / "plan.toml").write_text("\n".join(lines))
-    told = json.loads(command("gnomon-board", "study", "check", "plan.toml", "--json").out)
+    told = json.loads(command("gnomon-board study check plan.toml --json").out)
     assert seen == [each["kind"] for each in told["results"] if each["record"] == "screen"]
 
 
 def test_the_same_browser_continues_and_is_asked_for_nothing_twice(client, study, database):
-    first = join(client, study)
+    first, game = begun(client, study)
     cookie = client.cookies.jar._cookies["127.0.0.1"]["/"]["gnomon_study_1"]
     assert cookie.value == first.removeprefix("/players/")
     assert cookie.has_nonstandard_attr("HttpOnly")
-    to_play(client, first)
-    game = client.post(f"/api{first}/go-on").json()["address"]
     play_out(client, game)
     back = client.get(f"{study}?PID=abc")
     assert (back.status_code, back.headers["location"]) == (303, first)
     assert join(client, study) == first
     assert where(client, first) == "play"
-    assert client.post(f"/api{first}/go-on").json()["address"] == game
+    assert go_on(client, first) == game
     assert client.get(f"/api{game}").json()["guess_due"] is True
     with database.writing() as session:
         session.scalars(select(Study)).one().closes_at = now()
@@ -204,9 +202,7 @@ def test_the_same_browser_continues_and_is_asked_for_nothing_twice(client, study
 
 def test_an_identifier_gives_no_access_to_what_was_begun(client, study, app, database):
     """Identifiers are often public: knowing one does not give access to the session."""
-    player = join(client, study)
-    to_play(client, player)
-    game = client.post(f"/api{player}/go-on").json()["address"]
+    player, game = begun(client, study)
     with AppClient(app) as thief:
         notice = thief.get(f"{study}?PID=abc")
         assert notice.status_code == 409
@@ -231,28 +227,25 @@ def test_without_an_identifier_the_page_offers_to_continue(client, study):
 
 def test_who_fails_the_quiz_is_screened_out_and_takes_no_place(client, study, database):
     player = join(client, study)
-    for page in ("0", "1"):
-        step(client, player, "instructions", page=page)
+    read(client, player)
     step(client, player, "quiz", q1="n")
     assert step(client, player, "quiz", q1="n").status_code == 200
     page = client.get(f"/api{player}").json()
     assert (page["step"], page["ending"], page["completion_code"]) == ("end", "screened out", "OUT")
-    assert client.post(f"/api{player}/go-on").json()["address"] == player
+    assert go_on(client, player) == player
 
 
 def test_the_pages_before_play_cannot_be_passed_over(client, study):
     player = join(client, study)
     assert client.post(f"/api{player}/go-on").status_code == 409
-    for page in ("0", "1"):
-        step(client, player, "instructions", page=page)
+    read(client, player)
     assert client.post(f"/api{player}/go-on").status_code == 409
     assert where(client, player) == "quiz"
 
 
 def test_wrong_answers_that_are_sent_twice_are_one_try(client, study, database):
     player = join(client, study)
-    for page in ("0", "1"):
-        step(client, player, "instructions", page=page)
+    read(client, player)
     assert 'name="page" value="0"' in client.get(player).text
     with ThreadPoolExecutor(4) as pool:
         wrong = [pool.submit(step, client, player, "quiz", page="0", q1="n") for _ in range(4)]
@@ -262,17 +255,15 @@ def test_wrong_answers_that_are_sent_twice_are_one_try(client, study, database):
     assert 'name="page" value="1"' in client.get(player).text
     assert step(client, player, "quiz", page="1", q1="y").status_code == 200
     with ThreadPoolExecutor(4) as pool:
-        begun = [pool.submit(client.post, f"/api{player}/go-on") for _ in range(4)]
-    assert len({each.result().json()["address"] for each in begun}) == 1
+        asked = [pool.submit(client.post, f"/api{player}/go-on") for _ in range(4)]
+    assert len({each.result().json()["address"] for each in asked}) == 1
     with database.reading() as session:
         answers = session.scalars(select(StudyAnswer).order_by(StudyAnswer.id))
         assert [each.text for each in answers] == ["n", "y"]
 
 
 def test_who_leaves_in_the_middle_gets_a_code_and_nothing_goes_on(client, study):
-    player = join(client, study)
-    to_play(client, player)
-    game = client.post(f"/api{player}/go-on").json()["address"]
+    player, game = begun(client, study)
     end = client.post(f"/api{player}/leave").json()["address"]
     page = client.get(f"/api{end}").json()
     assert (page["step"], page["ending"], page["completion_code"]) == ("end", "left", "LEFT")
@@ -286,9 +277,7 @@ def test_who_leaves_in_the_middle_gets_a_code_and_nothing_goes_on(client, study)
 
 
 def test_an_attempt_that_is_asked_for_again_is_made_once(client, study, database):
-    player = join(client, study)
-    to_play(client, player)
-    game = client.post(f"/api{player}/go-on").json()["address"]
+    _, game = begun(client, study)
     first, second = client.get(f"/api{game}").json()["view"]["pieces"]
     times = {"touch_ms": 300, "action_ms": 900, "away_ms": 20, "animation_ms": 270}
     body = {"cell": first["cell"], "bucket": 1, "episode": 1, "number": 1, "client": times}
@@ -314,13 +303,11 @@ def test_an_attempt_that_is_asked_for_again_is_made_once(client, study, database
 
 def test_two_tabs_are_one_participant_and_make_no_attempt_of_the_other(client, study, database):
     """A form or a move of a tab that was left behind is answered, refused, and never made twice."""
-    player = join(client, study)
+    player, game = begun(client, study)
     assert join(client, study) == player
-    to_play(client, player)
     assert step(client, player, "instructions", page="0").status_code == 200
     assert step(client, player, "quiz", q1="n").json()["wrong"] == []
     assert where(client, player) == "play"
-    game = client.post(f"/api{player}/go-on").json()["address"]
     first, second = client.get(f"/api{game}").json()["view"]["pieces"]
 
     def tab(piece):
@@ -341,9 +328,8 @@ def test_two_tabs_are_one_participant_and_make_no_attempt_of_the_other(client, s
 
 
 def test_who_is_who_leaves_the_server_only_when_asked_for(client, study, database, tmp_path):
-    player = join(client, study)
-    to_play(client, player)
-    play_out(client, client.post(f"/api{player}/go-on").json()["address"])
+    _, game = begun(client, study)
+    play_out(client, game)
     for name, asked in (("without", False), ("with", True)):
         with database.reading() as session:
             paths = write_study(session, "pilot", tmp_path / name, identifiers=asked)
@@ -358,9 +344,7 @@ def test_texts_that_look_like_formulas_are_no_formulas_in_csv(
     client, study, database, admin_token, tmp_path
 ):
     client.headers["User-Agent"] = "Mozilla/5.0 (Android 14; Mobile; rv:128.0) Firefox/128.0"
-    player = join(client, study)
-    to_play(client, player)
-    game = client.post(f"/api{player}/go-on").json()["address"]
+    player, game = begun(client, study)
     play_out(client, game)
     formula = '=HYPERLINK("http://x.example","-1")'
     client.post(f"/api{game}/guess", json={"guess": f"{formula}\r\nor so", "confidence": 5})

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from gnomon_board.schema import Study, StudyAssignment, now
-from gnomon_board.studies import StudyPlan, make_study
+from playing import begin, go_on, invite, join, play_out
 from submitted import bearer
 
 PLAN = """
@@ -28,33 +28,7 @@ ONE_LIST = PLAN.replace('b = ["clockwise", "anything-goes"]', "")
 @pytest.fixture
 def make(database, admin_token):
     """Make a study of a plan; return the address of its invitation."""
-
-    def made(plan: str = PLAN) -> str:
-        with database.writing() as session:
-            made = make_study(session, StudyPlan.from_record(tomllib.loads(plan)))
-            return f"/join/{made[1]}"
-
-    return made
-
-
-def join(client, invitation):
-    answer = client.post(f"/api{invitation}", json={"agree": True})
-    assert answer.status_code == 201, answer.text
-    return answer.json()["address"]
-
-
-def go_on(client, player):
-    answer = client.post(f"/api{player}/go-on")
-    assert answer.status_code == 200, answer.text
-    return answer.json()["address"]
-
-
-def play_out(client, game):
-    view = client.get(f"/api{game}").json()["view"]
-    while view["state"] == "playing":
-        body = {"cell": view["pieces"][0]["cell"], "bucket": len(view["attempts"]) % 4}
-        view = client.post(f"/api{game}/attempts", json=body).json()["view"]
-    assert view["state"] == "ended"
+    return lambda plan=PLAN: invite(database, **tomllib.loads(plan))
 
 
 def test_a_study_from_the_invitation_to_its_end(client, make, admin_token):
@@ -103,7 +77,7 @@ def test_only_an_admin_reads_studies_and_sees_the_warnings_of_the_plan(
 
 def test_the_streak_of_the_plan_is_what_counts_as_having_found_a_rule(client, make):
     plan = ONE_LIST.replace("[lists]", "[defaults]\nmastery = 3\n[lists]")
-    game = go_on(client, join(client, make(plan)))
+    game = begin(client, make(plan))
     play_out(client, game)
     view = client.get(f"/api{game}").json()["view"]
     assert (view["streak"], view["end"], view["moves"]) == (3, "mastered", 3)
@@ -111,7 +85,7 @@ def test_the_streak_of_the_plan_is_what_counts_as_having_found_a_rule(client, ma
 
 
 def test_the_game_of_a_series_that_has_not_begun_cannot_be_found(client, make):
-    game = go_on(client, join(client, make()))
+    game = begin(client, make())
     assert client.get(game).status_code == 200
     assert client.get(f"{game[:-1]}1").status_code == 404
 
@@ -123,7 +97,7 @@ def test_a_closed_study_takes_no_new_player(client, make, database):
         session.scalars(select(Study)).one().closes_at = now()
     assert client.get(invitation).status_code == 403
     assert client.post(f"/api{invitation}", json={"agree": True}).status_code == 403
-    assert client.post(f"/api{player}/go-on").status_code == 200
+    go_on(client, player)
 
 
 def test_nothing_leads_a_player_away_from_the_study(client, make):

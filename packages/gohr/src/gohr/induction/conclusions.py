@@ -21,7 +21,7 @@ from gohr.induction.conditions import RandomTester
 from gohr.induction.statements import foretells, read_statement
 from gohr.learners import Ideal, Learner
 from gohr.outcomes import ACCEPTED, STALEMATE
-from gohr.playing import Observation, Transition, TrialInPlay, TrialLog, play
+from gohr.playing import Observation, SeenBoard, Transition, TrialInPlay, TrialLog, play
 from gohr.replays import replay
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
@@ -269,16 +269,11 @@ def learner_conclusion(
 
 def _plan(learner: Learner, board: _Codes) -> list[int]:
     """Return the attempts of a learner that gets no replies, as if each were accepted."""
-    codes, last, plan = board.copy(), (0, 0, 0), []
-    n_colors = len(learner.board_spec.color_palette)
-    while codes.any():
-        mask = np.repeat(codes > 0, N_BUCKETS).astype(np.int8)
-        action = int(learner.act(Observation(codes.copy(), *last, mask)))
-        cell, bucket = divmod(action, N_BUCKETS)
+    seen, plan = SeenBoard(board, learner.board_spec), []
+    while (observation := seen.observation()).board.any():
+        action = int(learner.act(observation))
         plan.append(action)
-        if not codes[cell]:  # an empty cell: the plan fails here
+        if not observation.board[action // N_BUCKETS]:  # an empty cell: the plan fails here
             break
-        shape, color = divmod(int(codes[cell]) - 1, n_colors)
-        last = shape + 1, color + 1, bucket + 1
-        codes[cell] = 0
+        seen.attempted(action, ACCEPTED)
     return plan

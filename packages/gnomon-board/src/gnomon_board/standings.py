@@ -172,8 +172,7 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     A pooled board has one task, and every rule is a run of it. Runs are labelled by rule and trial:
     the estimate of an effect that runs share over rules would depend on further entries.
     """
-    from gnomon import ScoreTable
-    from gohr.experiments import run_label
+    from gohr.experiments import METRICS, run_label
 
     names = {contender.entry_id: contender.name for contender in contenders}
     entries = {entry: place for place, entry in enumerate(names)}
@@ -187,15 +186,9 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
         "algorithm": [names[row.entry] for row in rows],
         "task": [POOL if board.pooled else row.rule for row in rows],
         "run": [run_label(row.rule, row.run) for row in rows],
-        "score": [row.errors for row in rows],
     }
-    return ScoreTable(
-        columns,
-        metric="tce",
-        unit="errors",
-        higher_is_better=False,
-        provenance=(f"season {board.season}, version {board.version}",),
-    )
+    provenance = (f"season {board.season}, version {board.version}",)
+    return METRICS["tce"].table(columns, [row.errors for row in rows], provenance)
 
 
 def standings_of(board: Board) -> Standings:

@@ -99,6 +99,9 @@ def test_errors_to_learn_of_a_learned_rule(tmp_path):
     # An episode that was not cleared breaks a streak.
     path.write_text(COMPACT + ".a,r,0\n" + "9,0,1\n" * 9 + "4,0,0\n" + "9,0,1\n" * 9)
     assert read_log(path, "learned").runs("a", "r").tolist() == [0]
+    # A run without an episode has no score.
+    path.write_text(COMPACT + ".a,r,0\n.b,r,0\n9,0,1\n")
+    assert read_log(path).algorithms == ("b",)
 
 
 def test_the_score_verb_reads_them(folder, command):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -28,6 +28,7 @@ from gohr.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER, IN_PROGRESS
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 
 if TYPE_CHECKING:
+    from gnomon import ScoreTable
     from gohr.playing import TrialLog
     from gohr.rules.syntax import RuleSet
 
@@ -144,6 +145,39 @@ class Metric:
     compute: Callable[..., Any]
     per_episode: bool = False
     needs: Literal["episodes", "attempts", "boards"] = "episodes"
+
+    def table(
+        self,
+        columns: Mapping[str, Sequence[object]],
+        values: Iterable[float | Floats],
+        provenance: Sequence[str],
+    ) -> ScoreTable:
+        """Return the scores of trials as a table, with a row for each trial or each episode of it.
+
+        ``columns`` (``algorithm``, ``task``, ``run`` and attributes) and ``values``, the results of
+        `compute`, have an entry for each trial. A score per episode has the column ``step``, from
+        1; where a score is infinite, there is a column ``censored``.
+        """
+        from gnomon import ScoreTable
+
+        scores = [np.atleast_1d(value) for value in values]
+        lengths = [len(each) for each in scores]
+        rows: dict[str, npt.NDArray[Any]] = {
+            name: np.repeat(np.array(column, dtype=object), lengths)
+            for name, column in columns.items()
+        }
+        rows["score"] = np.concatenate([np.empty(0), *scores])
+        if self.per_episode:
+            rows["step"] = np.concatenate([np.arange(1, n + 1) for n in [0, *lengths]])
+        if np.isinf(rows["score"]).any():
+            rows["censored"] = np.isinf(rows["score"])
+        return ScoreTable(
+            rows,
+            metric=self.name,
+            unit=self.unit,
+            higher_is_better=self.higher_is_better,
+            provenance=tuple(provenance),
+        )
 
 
 def _streak_start(errors: Errors, finish: Finish) -> int | None:

@@ -6,8 +6,7 @@ needed, since a file of scores needs none.
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores import Reader, ReadRequest, Source
@@ -45,7 +44,6 @@ def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
     """
     import numpy as np
 
-    from gnomon import ScoreTable
     from gohr.captive_log import read_runs
     from gohr.experiments.metrics import METRICS, metric_named
     from gohr.experiments.scores import run_label
@@ -58,27 +56,17 @@ def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
     if chosen.needs != "episodes":
         known = [name for name, metric in METRICS.items() if metric.needs == "episodes"]
         raise UnknownNameError("metric", chosen.name, known)
-    rows: list[dict[str, Any]] = []
-    for run in read_runs(path):
-        finish = np.array(run.cleared, dtype=np.int8)
-        value = chosen.compute(np.array(run.errors, dtype=np.int64), finish)
-        key = {"algorithm": run.player, "task": run.rule, "run": run_label(run.rule, run.run)}
-        if chosen.per_episode:
-            rows += [key | {"step": i, "score": x} for i, x in enumerate(value.tolist(), 1)]
-        else:
-            rows.append(key | {"score": value, "censored": math.isinf(value)})
-    if not rows:
+    runs = [run for run in read_runs(path) if run.errors]
+    if not runs:
         raise ScoreDataError(f"{path}: expected at least one episode; found none")
-    return ScoreTable(
-        rows,
-        metric=chosen.name,
-        unit=chosen.unit,
-        higher_is_better=chosen.higher_is_better,
-        provenance=(
-            f"read from {path.name}",
-            "attempts on empty cells left out, as the captive server does",
-        ),
-    )
+    columns = {
+        "algorithm": [run.player for run in runs],
+        "task": [run.rule for run in runs],
+        "run": [run_label(run.rule, run.run) for run in runs],
+    }
+    values = [chosen.compute(np.array(x.errors), np.array(x.cleared, np.int8)) for x in runs]
+    counted = "attempts on empty cells left out, as the captive server does"
+    return chosen.table(columns, values, (f"read from {path.name}", counted))
 
 
 RUN_FOLDER = Reader(

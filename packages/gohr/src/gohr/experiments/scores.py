@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -133,8 +133,6 @@ def _table(
     count_empty: bool,
 ) -> ScoreTable:
     """Return a row for each trial of the experiment, or each episode of completed trials."""
-    from gnomon import ScoreTable
-
     config = run_folder.config
     found = {(r.learner, r.rule, r.trial): value for r, value in scores.items()}
     names = [x.name for x in config.learners], [x.name for x in config.rules]
@@ -143,30 +141,18 @@ def _table(
         for key in product(*names, range(config.trials))
         if not metric.per_episode or key in found
     ]
-    values = [np.atleast_1d(found.get(key, math.nan)) for key in planned]
-    lengths = [len(each) for each in values]
     people = {x.name for x in config.learners if x.kind == "person"}
-    labelled = [
-        (learner, rule, str(trial) if learner in people else run_label(rule, trial))
-        for learner, rule, trial in planned
-    ]
-    columns: dict[str, Any] = {
-        name: np.repeat(np.array([key[n] for key in labelled], dtype=object), lengths)
-        for n, name in enumerate(("algorithm", "task", "run"))
+    columns = {
+        "algorithm": [learner for learner, _, _ in planned],
+        "task": [rule for _, rule, _ in planned],
+        "run": [
+            str(trial) if learner in people else run_label(rule, trial)
+            for learner, rule, trial in planned
+        ],
     }
-    columns["score"] = np.concatenate([np.empty(0), *values])
-    if metric.per_episode:
-        columns["step"] = np.concatenate([np.arange(1, n + 1) for n in [0, *lengths]])
-    if np.isinf(columns["score"]).any():
-        columns["censored"] = np.isinf(columns["score"])
     counted = "counted as errors" if count_empty else "left out, as the captive server does"
-    return ScoreTable(
-        columns,
-        metric=metric.name,
-        unit=metric.unit,
-        higher_is_better=metric.higher_is_better,
-        provenance=(f"experiment {config.name}", f"attempts on empty cells {counted}"),
-    )
+    provenance = f"experiment {config.name}", f"attempts on empty cells {counted}"
+    return metric.table(columns, [found.get(key, math.nan) for key in planned], provenance)
 
 
 def stuck_rules(config: ExperimentConfig, episodes: RunEpisodes) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -401,7 +400,6 @@ def score_series(
     >>> score_series([series], target_streak=2).runs("p1", "clockwise")
     array([1.])
     """
-    from gnomon import ScoreTable
     from gohr.experiments.metrics import metric_named, score_trial
 
     check_word("by", by, ("player", "people"))
@@ -423,26 +421,23 @@ def score_series(
         ratios = likelihood_ratios(rule_of(one.rule), one.log)
         return attempts_to_master(good, target=target_streak, ratios=ratios, target_r=target_r)
 
-    runs: Counter[tuple[str, str]] = Counter()
-    rows: list[dict[str, Any]] = []
-    for one in series:
-        n = runs[one.player, one.rule]
-        name, run = (one.player, str(n)) if by == "player" else ("people", f"{one.player} {n}")
-        row: dict[str, Any] = {"algorithm": name, "task": one.rule, "run": run}
-        row |= {"series": one.number, "n_attempts": int(one.log.n_attempts.sum())}
-        for step, value in enumerate(np.atleast_1d(score(one)).tolist(), 1):
-            own = {"step": step} if chosen.per_episode else {"censored": math.isinf(value)}
-            rows.append(row | own | {"score": value})
-        runs[one.player, one.rule] += 1
-    if not rows:
+    played, met = [*series], Counter[tuple[str, str]]()
+    if not played:
         raise ScoreDataError("expected at least one series of a person; found none")
-    return ScoreTable(
-        rows,
-        metric=metric,
-        unit=chosen.unit,
-        higher_is_better=chosen.higher_is_better,
-        provenance=("people", "attempts on empty cells left out, as transcripts do"),
-    )
+    runs = []
+    for one in played:
+        n = met[one.player, one.rule]
+        runs.append(str(n) if by == "player" else f"{one.player} {n}")
+        met[one.player, one.rule] += 1
+    columns: dict[str, Sequence[object]] = {
+        "algorithm": [one.player if by == "player" else "people" for one in played],
+        "task": [one.rule for one in played],
+        "run": runs,
+        "series": [one.number for one in played],
+        "n_attempts": [int(one.log.n_attempts.sum()) for one in played],
+    }
+    counted = "attempts on empty cells left out, as transcripts do"
+    return chosen.table(columns, map(score, played), ("people", counted))
 
 
 def _need_boards(series: PlayedSeries, what: str) -> None:

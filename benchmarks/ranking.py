@@ -5,16 +5,17 @@ Times are processor times with BLAS on one thread (``OPENBLAS_NUM_THREADS=1``).
 
 from __future__ import annotations
 
+import math
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from benchmarks.record import Measurement, processor_seconds
-from gnomon.errors import DegenerateScoresWarning
-from gnomon.ranking import audit, rank
+from gnomon.ranking import Ranking, audit, rank
+from gnomon.results import noted
 from gnomon.scores import ScoreTable
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
 
@@ -46,11 +47,12 @@ def measure() -> Iterator[Measurement]:
         yield from _coverage(*setup)
     yield from _decoys()
     yield from _orders()
+    for units, n in (("tasks", 40), ("items", 300)):
+        yield from _needed(units, n)
 
 
 def _quiet(table: ScoreTable) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateScoresWarning)
+    with noted():
         rank(table)
 
 
@@ -120,6 +122,32 @@ def _decoys() -> Iterator[Measurement]:
         yield Measurement(
             f"newly separated beside {n} decoys", count, "pairs", 0.0, False, "of 200 pairs"
         )
+
+
+def _needed(units: Literal["tasks", "items"], n: int) -> Iterator[Measurement]:
+    """Draw as many tasks or items of a table as would separate its first two; count how many are.
+
+    The table is the population, so the true difference is the observed one.
+    """
+    rng, found = np.random.default_rng(4), []
+
+    def ranked(scores: np.ndarray) -> Ranking:
+        of = {f"m{i}": row[None] for i, row in enumerate(scores)}
+        return rank(ScoreTable.from_arrays(of, units=units))
+
+    for _ in range(N_TABLES):
+        x = rng.normal(np.linspace(0.4, -0.5, 4)[:, None], 1.0, (4, n))
+        x = x if units == "tasks" else (x > 0.0).astype(float)
+        with noted():
+            first = ranked(x)
+            if first.separated[0, 1] or not first.needed < 100 * n:
+                continue
+            again = ranked(x[:, rng.integers(0, n, math.ceil(first.needed))])
+        a, b = (again.names.index(name) for name in first.names[:2])
+        found.append(bool(again.separated[a, b]))
+    what = f"the first two separated by the number needed of {units}"
+    share, note = 100.0 * float(np.mean(found)), f"{len(found)} tables of 4 x {n}"
+    yield Measurement(what, share, "%", 80.0, True, note)
 
 
 def _orders() -> Iterator[Measurement]:

@@ -139,7 +139,7 @@ def test_single_scores_with_gaps_show_what_is_noise_and_the_next_score_to_add(tm
     assert "a3" in ranking.names[:2]
     unsure = 6 - int(ranking.separated.sum()) // 2
     assert f"and {unsure} of all 6 pairs ({unsure / 6:.0%}) are not significantly diff" in text
-    assert f"with the present 28 tasks; about {np.ceil(ranking.needed):,.0f} would separate" in text
+    assert f"with the present 28 tasks; {np.ceil(ranking.needed):,.0f} would separate" in text
     assert "Next score to add: a3 on t20, of the 2 tasks that one of the two lacks" in text
 
 

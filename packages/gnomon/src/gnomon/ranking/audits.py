@@ -23,6 +23,7 @@ from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.estimates import Estimate, estimate
+from gnomon.stats.item_results import POWER
 from gnomon.stats.items import refuse_options
 from gnomon.stats.planning import plan
 from gnomon.stats.summary_statistics import SUMMARY_METRICS
@@ -357,8 +358,10 @@ def on_first_two(ranking: Ranking, scores: ScoreTable) -> Statement:
         text = f"{pair}: not {_DIFFERENT} with the present {present:,} {units}"
         if math.isfinite(needed := ranking.needed or math.inf):
             more = float(max(math.ceil(needed) - present, 1))
-            text += f"; about {present + more:,.0f} would separate them with a probability of at "
-            text += "least one half if the true difference is the observed one"
+            text += (
+                f"; {present + more:,.0f} would separate them with power {POWER:g}, if the true "
+            )
+            text += "difference is the observed one"
         elif ranking.probability[0, 1] in (0.0, 0.5):
             text += ", where they are equal"
         else:

@@ -85,9 +85,8 @@ def _of_votes(votes: Votes) -> Iterator[Statement]:
     yield Statement("table", "ties", f"{ties:,} of {n:,} votes are ties", ties / n)
     pairs = math.comb(len(names), 2)
     apart = pairs - int(np.count_nonzero(np.triu(votes.wins + votes.wins.T)))
-    text = f"No votes between the models of {apart:,} of {counted(pairs, 'pair')}"
-    if not apart:
-        text = f"Votes between the models of all {counted(pairs, 'pair')}"
+    text = f"{apart:,} of {counted(pairs, 'pair')} of models have no votes"
+    text = text if apart else f"All {counted(pairs, 'pair')} of models have votes"
     yield Statement("missing", "pairs", text, float(apart))
     unrated = np.delete(names, votes.rated)
     if unrated.size:

@@ -28,6 +28,7 @@ from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
 from gnomon.stats.comparison import Comparisons, compare
+from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.estimates import estimate
 from gnomon.stats.intervals import Resampling
 from gnomon.stats.item_results import POWER
@@ -77,13 +78,12 @@ class Ranking(Results[Ranked]):
         the distance of P(X > Y) from one half. None if no difference of a typical pair would be
         significant.
     needed : float or None
-        Number of tasks (items, votes) at which the first and the second would be separated if all
-        further ones had the observed difference and variance: ``n (d_min / d)**2`` with the
-        difference d on the present n and the smallest significant one d_min, corrected for all
-        pairs. If the true difference is the observed one, the power there is at least about one
-        half: more where later steps of Holm's correction count, or where d_min is a whole task.
-        Infinite if d is 0 or no difference on n would be significant. None if runs are the sample
-        or the two are not comparable.
+        Number of tasks (items, votes) at which the first and the second are separated with power
+        0.8 or more, if the true difference and variance are the observed ones:
+        ``n ((d_min + z SE) / d)**2`` with the difference d on the present n, its standard error,
+        the normal quantile z of the power, and the smallest significant difference d_min, corrected
+        for all pairs. Infinite if d is 0 or no difference on n would be significant. None if runs
+        are the sample or the two are not comparable.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def rank(
         field.names,
         values,
         strength,
-        (found.value, found.p_adjusted, found.resolvable),
+        (found.value, found.p_adjusted, found.resolvable, np.sqrt(found.spread[1])),
         n_sampled,
         tuple(warned),
         resolvable=_typical(found.resolvable, 0.5),
@@ -385,7 +385,7 @@ def _assembled(
     names: Sequence[str],
     values: FloatArray,
     strength: FloatArray,
-    pairs: tuple[FloatArray, FloatArray, FloatArray],
+    pairs: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
     n_sampled: FloatArray,
     warned: tuple[str, ...],
     *,
@@ -397,18 +397,19 @@ def _assembled(
 ) -> Ranking:
     """Return the ranking by strength of values with their intervals.
 
-    `pairs` are value, p-value and smallest significant difference, `n_units` the number of tasks,
-    items or votes behind each value; None where runs are the sample.
+    `pairs` are value, p-value, smallest significant difference and standard error, `n_units` the
+    number of tasks, items or votes behind each value; None where runs are the sample.
     """
     keys = np.round(np.where(np.isnan(strength), -np.inf, strength), 12)
     order = sorted(range(len(names)), key=lambda i: (-keys[i], names[i]))
-    probability, p_adjusted, least = (x[np.ix_(order, order)] for x in pairs)
+    probability, p_adjusted, least, errors = (x[np.ix_(order, order)] for x in pairs)
     needed = None
     if n_units is not None and not math.isnan(p_adjusted[0, 1]):
-        n, smallest = float(n_units[order[0], order[1]]), float(least[0, 1])
         distance = abs(float(probability[0, 1]) - neutral)
-        is_known = distance > 0.0 and math.isfinite(smallest)
-        needed = n * (smallest / distance) ** 2 if is_known else math.inf
+        wanted = float(least[0, 1] + normal_quantile(2.0 * POWER - 1.0) * errors[0, 1])
+        is_known = distance > 0.0 and math.isfinite(wanted)
+        n = float(n_units[order[0], order[1]])
+        needed = n * (wanted / distance) ** 2 if is_known else math.inf
     separated = p_adjusted <= 1.0 - settings["level"]
     better = separated & (sign * (probability - neutral) > 0.0)
     low, high = 1 + better.sum(axis=0), len(names) - better.sum(axis=1)
@@ -465,12 +466,12 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         if means[0].metric == ITEM_MEAN:
             n_units[i, j] = n_units[j, i] = one.n_items
     sizes = np.array([one.n_clusters or one.n_tasks for one in means], dtype=np.float64)
-    least = _resolved_by_items(found, sizes, level)
+    least, errors = _resolved_by_items(found, sizes, level)
     return _assembled(
         names,
         np.where(np.isinf(values), np.nan, values),  # a rating that does not exist
         sign * values[0],
-        (difference, p, least),
+        (difference, p, least, errors),
         np.array([float(one.n_tasks) for one in means]),
         tuple(notes),
         resolvable=_typical(least, math.inf),
@@ -489,8 +490,8 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
 def _resolved_by_items(found: Comparisons, sizes: FloatArray, level: float) -> FloatArray:
     """Return the smallest difference of each pair that would be significant among all of them.
 
-    Of a pair alone, `detectable` is the sum of two quantiles, of the level and of the power, times
-    the standard error.
+    Its standard error comes second. Of a pair alone, `detectable` is the sum of two quantiles, of
+    the level and of the power, times the standard error.
     """
     from scipy import special
 
@@ -498,12 +499,10 @@ def _resolved_by_items(found: Comparisons, sizes: FloatArray, level: float) -> F
     detectable = np.array([np.nan if x.detectable is None else x.detectable for x in found])
     df = np.maximum(np.minimum(sizes[i], sizes[j]) - 1.0, 1.0)
     tail = (1.0 - level) / 2.0
-    steps = special.stdtrit(df, tail) - special.stdtrit(df, POWER)
-    resolvable = np.full((len(sizes), len(sizes)), np.nan)
-    resolvable[i, j] = resolvable[j, i] = (
-        detectable * special.stdtrit(df, tail / len(found)) / steps
-    )
-    return resolvable
+    error = detectable / (special.stdtrit(df, POWER) - special.stdtrit(df, tail))
+    both = np.full((2, len(sizes), len(sizes)), np.nan)
+    both[:, i, j] = both[:, j, i] = -special.stdtrit(df, tail / len(found)) * error, error
+    return both
 
 
 def tiers(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:

@@ -250,6 +250,7 @@ def order_answers(ranking: Ranking, settled: str) -> tuple[Answer, ...]:
         f"{unsure} of {n - 1} adjacent pairs ({unsure / (n - 1):.0%}) and {all_unsure:,} of "
         f"all {pairs:,} pairs ({all_unsure / pairs:.0%}) are not significantly different."
     )
+    text = text if all_unsure else f"All {pairs:,} pairs are significantly different."
     return Answer("How much of the order may be noise?", (text,)), answer
 
 

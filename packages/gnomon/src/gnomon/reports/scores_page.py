@@ -288,7 +288,7 @@ def _lead(found: _Findings) -> tuple[str, ...]:
             chance = value_in_brackets(value, low, high)
             text = f"A run of {a} is better than one of {b} with probability {chance}"
             said.append(f"{_with_p(text, p_text(one, len(chances)))}.")
-    return tuple(said)
+    return tuple(said) or (sentence(f"Not reported: {pairs}"),)
 
 
 def _with_p(text: str, p: str) -> str:
@@ -403,7 +403,8 @@ def _ranks(found: _Findings) -> list[Section]:
 
 def _tasks(found: _Findings) -> Section:
     """Return the mean of each algorithm on each task."""
-    per_task: Any = tried(lambda: estimate(found.table, "mean", per_task=True, **found.how))
+    with noted():  # The caption states what is missing.
+        per_task: Any = tried(lambda: estimate(found.table, "mean", per_task=True, **found.how))
 
     def make() -> tuple[Sequence[Table], Sequence[Figure]]:
         of = {(e.task, e.algorithm): e for e in per_task}

@@ -36,7 +36,7 @@ def rank(
     by: By = "algorithm",
     resampling: Annotated[
         Resampling | None,
-        typer.Option(help="Whether the tasks are fixed, or a sample; a sample with single runs."),
+        typer.Option(help="Whether the tasks are fixed or a sample; with single runs a sample."),
     ] = None,
     level: Level = 0.95,
     *,

@@ -216,7 +216,7 @@ def gate(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Decide claims about a new version, or whether to keep a candidate of a loop.
+    """Pass or fail a new version, or keep candidates of a loop.
 
     Exit status 0 if all claims hold (with --loop: if the latest candidate is kept), 1 if not, 2 if
     they cannot be decided.

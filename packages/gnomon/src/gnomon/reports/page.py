@@ -233,7 +233,7 @@ def best_text(ranking: Ranking, kind: str) -> str:
         others = ranking.names[1] if n == 2 else f"all others ({counted(n, kind)})"
         return f"{first[0]} is significantly better than {others}."
     shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
-    text = f"{joined(shown, 'or')} may be best of {counted(n, kind)}"
+    text = f"{joined(shown, 'or')} may be the best of {counted(n, kind)}"
     return f"{text}: they are not significantly different."
 
 

@@ -48,7 +48,6 @@ def test_a_plan_is_read(tmp_path):
             'lists = {a = [{rule = "x", guess = "mastery"}]}',
             "expected a number of successes for",
         ),
-        ('language = "tlh"', "Input should be 'de' or 'en'"),
         ('rule_texts = {"../x" = "(*,*,*,*,*)"}', "'../x': expected letters"),
         ("colour = 3", "field 'colour'"),
         ('recruitment = {finished = {url = "https://{PID}/done"}}', "field 'recruitment.finished"),

@@ -20,7 +20,6 @@ from sqlalchemy.orm import Session
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import PlayAttempt, PlaySession, Study, StudyAnswer, StudyAssignment, now
 from gnomon_board.studies.induction import series_game
-from gnomon_board.studies.languages import texts
 from gnomon_board.studies.plan import StudyPlan, checked_answers
 from gnomon_board.studies.play import begin_game, end_study, rebuild_game
 from gnomon_board.tokens import digest_of
@@ -102,7 +101,10 @@ def returning(session: Session, study: Study, query: Mapping[str, str], held: st
         )
     )
     if known is not None and known != digest_of(held):
-        raise Conflict(texts(plan.language)["other_browser"])
+        raise Conflict(
+            "You have begun this study in another browser. Continue there, or at the address of "
+            "your page in the study."
+        )
     return known is not None
 
 
@@ -318,7 +320,7 @@ def next_game(session: Session, player: StudyAssignment, key: str) -> str | None
         )
         if row is None:
             # Players see a series by its number only.
-            shown = texts(plan.language)["puzzle"].format(n=series + 1)
+            shown = f"Puzzle {series + 1}"
             game, evidence = series_game(session, player, plan, series, shown)
             record = None if evidence is None else evidence.record()
             begin_game(session, player, series, listed[series].rule, game, record)

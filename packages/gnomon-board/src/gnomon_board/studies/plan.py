@@ -15,7 +15,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.text_files import parse_toml, read_text
-from gnomon_board.studies.languages import Language
 from gohr import available_rules, read_board_file
 from gohr.errors import ConfigError
 from gohr.experiments import load_suite
@@ -247,7 +246,6 @@ class StudyPlan(Part):
     rule_texts: dict[
         Annotated[str, AfterValidator(_is_path)], Annotated[str, Field(max_length=100_000)]
     ] = Field(default_factory=dict)
-    language: Language = "en"
     instructions: Annotated[tuple[_Page, ...], Field(max_length=50)] = ()
     quiz: Quiz | None = None
     demographics_page: _Text = ""

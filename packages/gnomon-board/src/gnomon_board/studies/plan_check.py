@@ -12,13 +12,20 @@ from typing import Any, Literal
 import numpy as np
 
 from gnomon.errors import GnomonError, UnknownNameError, counted
-from gnomon_board.studies.languages import COLOR_CODES, DRAWN_SHAPES
 from gnomon_board.studies.plan import Series, StudyPlan
 from gohr import Board, BoardSpec, available_rules, check, parse, random_way
 from gohr.errors import RuleSyntaxError
 from gohr.people import SeriesPlan
 from gohr.rules import info_of
 
+#: Shapes that a page can draw.
+DRAWN_SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
+#: Colours that a page can draw, with a code of two letters each. Blue and black share their first
+#: letters, so these are the codes of IEC 60757.
+COLOR_CODES = {
+    "RED": "RD", "BLACK": "BK", "BLUE": "BU", "YELLOW": "YE", "GREEN": "GN", "ORANGE": "OG",
+    "PURPLE": "PU", "PINK": "PK", "WHITE": "WH", "GRAY": "GY",
+}  # fmt: skip
 #: Number of boards per series that are dealt and played; given boards are all played.
 _N_BOARDS = 3
 #: Plays of a board by random accepted moves before it counts as impossible to clear. A board that

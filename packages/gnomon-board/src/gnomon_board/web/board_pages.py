@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import pathlib
 import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from threading import Lock
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -31,7 +29,6 @@ from gnomon_board.standings import PER_PAGE, Order, Standings, score_table, sele
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon_board.web.api.records import SeasonRecord
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
-from gnomon_board.web.replays import Replay, Step
 from gnomon_board.web.templating import PageLinks, rendered
 
 router = APIRouter(tags=["pages"])
@@ -78,7 +75,7 @@ def _counts(session: Session, query: Select[int, int]) -> dict[int, int]:
 
 @router.get("/", include_in_schema=False)
 def home(request: Request, session: ReadSession, board: CurrentBoard) -> Response:
-    """Show the top of the current season, a recorded episode, and the list of seasons."""
+    """Show the top of the current season, and the list of seasons."""
     seasons = season_lines(session)
     # The newest season that takes entries now, else the newest.
     line = max(seasons, key=lambda each: each.is_open, default=None)
@@ -93,18 +90,10 @@ def home(request: Request, session: ReadSession, board: CurrentBoard) -> Respons
             current=line,
             top=ranked[:_TOP],
             n_ranked=len(ranked),
-            episode=demonstration(),
             seasons=seasons,
         )
 
     return board.answer(request, season, make, state=tuple(seasons))
-
-
-@cache
-def demonstration() -> Replay:
-    """Return the recorded episode of the first page."""
-    told = json.loads(pathlib.Path(__file__).with_name("demonstration.json").read_bytes())
-    return Replay(**told | {"steps": [Step(**step) for step in told["steps"]]})
 
 
 # -- standings -------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from gnomon_board.database import Database
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.studies.induction import Evidence
-from gnomon_board.studies.languages import texts
 from gnomon_board.studies.play import StoredGame, find_game, store_changes, store_guess
 from gnomon_board.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
@@ -107,12 +106,6 @@ def page_of(game: StoredGame) -> GamePage:
     return GamePage(view, aid, game.guess_due, game.has_left, game.is_test)
 
 
-def language_of(game: StoredGame) -> dict[str, Any]:
-    """Return the template variables for the language of a game's study."""
-    language = game.row.assignment.study.plan.get("language", "en")
-    return {"language": language, "t": dict(texts(language))}
-
-
 @router.get("/api/play/games/{key}")
 def game_record(session: ReadSession, key: Key) -> GamePage:
     """Return the state of a game."""
@@ -132,7 +125,6 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
         page=page,
         view=page.view,
         record=_PAGE.dump_python(page),
-        **language_of(game),
     )
 
 
@@ -159,7 +151,6 @@ def evidence_html(
         n_tests=played.episodes,
         address=f"{address}/evidence",
         game=address,
-        **language_of(game),
     )
 
 
@@ -252,6 +243,4 @@ def result_html(request: Request, session: ReadSession, key: Key) -> Response:
     if game.session.state != "ended":
         raise Conflict("expected a game that is over; this one is in progress")
     player, page = key.partition(".")[0], page_of(game)
-    return html_response(
-        request, "play/result.html", player=player, page=page, view=page.view, **language_of(game)
-    )
+    return html_response(request, "play/result.html", player=player, page=page, view=page.view)

@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session
 from gnomon_board.database import find_row
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.schema import Study, StudyAssignment
-from gnomon_board.studies.languages import texts
 from gnomon_board.studies.participants import (
     Step,
     check_open,
@@ -164,17 +163,11 @@ def invitation_html(request: Request, session: ReadSession, key: Key) -> Respons
         begun=begun,
         notice=notice,
         action=f"/api/join/{key}?{urlencode(kept)}",
-        **_language(plan),
     )
 
 
 def _cookie(study: Study) -> str:
     return f"gnomon_study_{study.id}"
-
-
-def _language(plan: StudyPlan) -> dict[str, Any]:
-    """Return the template variables for the language of a study."""
-    return {"language": plan.language, "t": texts(plan.language)}
 
 
 @router.post("/api/join/{key}", status_code=201)
@@ -262,9 +255,8 @@ def player_html(request: Request, session: ReadSession, key: Key) -> Response:
     page = _player_page(session, player, plan)
     # No reply is given on test boards, so that their players are not asked for few errors.
     has_evidence = any(each.evidence for each in plan.lists[player.rule_list])
-    words = _language(plan)
     return html_response(
-        request, "play/player.html", page=page, key=key, has_evidence=has_evidence, **words
+        request, "play/player.html", page=page, key=key, has_evidence=has_evidence
     )
 
 
@@ -282,15 +274,16 @@ def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Taken | 
         with database.writing() as session:
             player = find_player(session, key)
             plan = StudyPlan.from_record(player.study.plan)
-            t = texts(plan.language)
             step = cast(Step, form.get("step", ""))
             wrong = take_step(session, player, step, form)
             session.flush()
             if wrong and not player.ending:
-                told, tries = t["quiz_wrong"], quiz_tries(session, player, plan)
+                told = "Some answers are not right. Read the instructions again."
+                tries = quiz_tries(session, player, plan)
                 return Taken(address=f"/players/{key}", wrong=wrong, detail=told, page=tries)
     except AnswerError as error:
-        return JSONResponse({"detail": t["answer_wrong"], "wrong": [error.question]}, 422)
+        told = "Please look again at the question that is marked."
+        return JSONResponse({"detail": told, "wrong": [error.question]}, 422)
     return Taken(address=f"/players/{key}")
 
 

@@ -21,7 +21,7 @@ from markupsafe import Markup, escape
 from gnomon import __version__, printing
 from gnomon.errors import counted
 from gnomon_board.standings import LEVEL
-from gnomon_board.studies.languages import COLOR_CODES, texts
+from gnomon_board.studies.plan_check import COLOR_CODES
 from gnomon_board.web.api.dependencies import COOKIE, csrf_token
 from gnomon_board.web.page_cache import cached_response
 
@@ -132,7 +132,6 @@ def _static(name: str) -> str:
 
 def rendered(template: str, path: str, *, csrf: str = "", **values: Any) -> str:
     """Return a page as text; ``csrf`` is the token that its forms send back."""
-    values = {"t": texts("en"), "language": "en", **values}
     return _environment().get_template(template).render(path=path, csrf=csrf, **values)
 
 

@@ -24,7 +24,6 @@ HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)\n"
 PLAN = """
 name = "{name}"
 title = "Which rules do people find?"
-language = "{language}"
 consent = "consent.md"
 instructions = [
     "Pieces lie on a board.\\n\\n![A board with pieces](board.png)",
@@ -85,11 +84,11 @@ def laboratory(site, tmp_path):
     """Make a study; return its invitation, and what exports it."""
     database = Database(site.settings.database)
 
-    def make(name, language="en") -> str:
+    def make(name) -> str:
         (tmp_path / "hue.txt").write_text(HUE)
         (tmp_path / "consent.md").write_text(CONSENT)
         (tmp_path / "board.png").write_bytes(_PICTURE.read_bytes())
-        (tmp_path / "plan.toml").write_text(PLAN.format(name=name, language=language))
+        (tmp_path / "plan.toml").write_text(PLAN.format(name=name))
         plan = read_plan(tmp_path / "plan.toml")
         with database.writing() as session:
             return f"/join/{make_study(session, plan)[1]}"
@@ -147,16 +146,12 @@ def guess(page, text):
     page.locator("#guess").wait_for(state="hidden")
 
 
-@pytest.mark.parametrize(
-    ("look", "width", "language"), [("desktop", 1200, "en"), ("phone", 390, "de")]
-)
-def test_a_study_is_played_to_its_code(
-    open_page, laboratory, screenshots, tmp_path, look, width, language
-):
+@pytest.mark.parametrize(("look", "width"), [("desktop", 1200), ("phone", 390)])
+def test_a_study_is_played_to_its_code(open_page, laboratory, screenshots, tmp_path, look, width):
     make, database = laboratory
     name = f"laboratory-{look}"
     options = {"width": width, "color_scheme": "dark" if look == "phone" else "light"}
-    invitation = make(name, language)
+    invitation = make(name)
     if look == "phone":
         options |= {"has_touch": True, "is_mobile": True}
     page = open_page(f"{invitation}?PROLIFIC_PID=5f3a&STUDY_ID=s1&token=secret", **options)

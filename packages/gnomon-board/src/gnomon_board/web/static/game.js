@@ -13,10 +13,17 @@
   const address = game.dataset.address;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const guess = document.getElementById("guess");
-  const texts = JSON.parse(document.getElementById("texts").textContent);
   const over = document.getElementById("over");
   const codes = JSON.parse(document.getElementById("codes").textContent);
-  const PLACES = [[0, 7, "top_left"], [7, 7, "top_right"], [7, 0, "bottom_right"], [0, 0, "bottom_left"]];
+  const PLACES = [[0, 7, "top left"], [7, 7, "top right"], [7, 0, "bottom right"], [0, 0, "bottom left"]];
+  const REPLIES = { accepted: "yes", immovable: "not now", placed: "placed" };
+  const END_WORDS = { mastered: "rule found", placed: "all pieces placed" };
+  const END_SENTENCES = {
+    cleared: " The board is cleared.",
+    stalemate: " No piece can be moved any more.",
+    "cut off": " The attempts for this board are used up.",
+    mastered: " You have found the rule.",
+  };
   const FLIGHT_MS = 270;
   const SHAKE_MS = 360;
   /** Seconds to wait before a request is sent again: the server makes nothing twice. */
@@ -29,9 +36,6 @@
   let drag = null;
   const queue = [];       // what was tried while an answer is waited for
   let working = false;
-
-  /** Return a text of the player's language, with what stands in braces put in. */
-  const say = (name, values = {}) => texts[name].replace(/\{(\w+)\}/g, (all, key) => values[key] ?? all);
 
   // -- the player's clock --------------------------------------------------------------------
 
@@ -84,8 +88,7 @@
   const column = (cell) => (cell - 1) % 6 + 1;
   const row = (cell) => Math.floor((cell - 1) / 6) + 1;
   const spot = (cell) => `x${column(cell)} y${row(cell)}`;
-  const named = (name) => texts[name] || name.toLowerCase();
-  const words = (piece) => (piece.shape ? say("piece_name", { color: named(piece.color), shape: named(piece.shape) }) : "–");
+  const words = (piece) => (piece.shape ? `${piece.color} ${piece.shape}`.toLowerCase() : "–");
   const picture = (piece, className = "") => {
     const template = document.getElementById("shape-" + piece.shape) || document.getElementById("shape-OTHER");
     const svg = template.content.firstElementChild.cloneNode(true);
@@ -131,7 +134,7 @@
       type: "button",
       "data-cell": piece.cell,
       "aria-pressed": String(piece.cell === chosen),
-      "aria-label": say("piece_at", { piece: words(piece), x: column(piece.cell), y: row(piece.cell) }) + (blocked ? ", " + texts.blocked : ""),
+      "aria-label": `${words(piece)}, column ${column(piece.cell)}, row ${row(piece.cell)}` + (blocked ? ", cannot be moved now" : ""),
       tabindex: piece.cell === current ? "0" : "-1",
     });
     button.disabled = !playing();
@@ -143,7 +146,7 @@
     const button = element("button", `bucket x${x} y${y}`, {
       type: "button",
       "data-bucket": bucket,
-      "aria-label": say("bucket_at", { n: bucket, where: texts[where] }),
+      "aria-label": `Bucket ${bucket}, ${where}`,
     });
     button.append(String(bucket));
     button.disabled = !playing();
@@ -161,7 +164,7 @@
 
   function drawCounts() {
     const of = element("span", "small");
-    of.textContent = ` ${texts.of} ${view.episodes}`;
+    of.textContent = ` of ${view.episodes}`;
     document.getElementById("count-board").replaceChildren(String(view.episode), of);
     document.getElementById("count-moves").textContent = view.moves;
     document.getElementById("count-errors").textContent = view.errors;
@@ -180,7 +183,7 @@
     const { points } = view;
     if (!points) return;
     document.getElementById("points-total").textContent = points.total;
-    document.getElementById("points-board").textContent = playing() ? `${texts.this_board}: ${points.board_least}–${points.board_most}` : "";
+    document.getElementById("points-board").textContent = playing() ? `this board: ${points.board_least}–${points.board_most}` : "";
   }
 
   function drawMoves() {
@@ -195,10 +198,10 @@
       const arrow = element("span", "", { "aria-hidden": "true" });
       arrow.textContent = " → ";
       const to = element("span", "hidden-text");
-      to.textContent = texts.to_bucket + " ";
+      to.textContent = "to bucket ";
       what.append(words(attempt), arrow, to, String(attempt.bucket));
       const reply = element("span", "reply");
-      reply.textContent = texts["reply_" + attempt.outcome] || texts.reply_denied;
+      reply.textContent = REPLIES[attempt.outcome] || "no";
       item.append(number, picture(attempt, "icon"), what, reply);
       return item;
     }));
@@ -234,7 +237,7 @@
       // Two that came at once are told apart by asking again.
       const twice = told && answer.status === 409 && turn === 0;
       if (turn >= PAUSES.length || !(lost || twice)) {
-        throw new Error(told ? told.detail || texts.refused : texts.no_answer);
+        throw new Error(told ? told.detail || "The server refused." : "The server does not respond. Try again.");
       }
       await wait(1000 * PAUSES[turn]);
     }
@@ -291,20 +294,18 @@
       queue.length = 0;
       putBack(piece.cell);
       choose(null);
-      tell(String(error.message), "no", texts.did_not_work);
+      tell(String(error.message), "no", "That did not work.");
     }
   }
 
   function reply(piece, made, was) {
     const what = words(piece);
-    const end = view.end ? texts[view.end.replaceAll(" ", "_") + "_says"] || "" : "";
-    const found = view.mastered && !was.mastered && !view.points ? texts.ten_in_a_row : "";
-    const more = [end, found].filter(Boolean).map((text) => " " + text).join("");
-    const values = { piece: what, bucket: made.bucket };
-    if (made.outcome === "placed") tell(say("placed_into", values));
-    else if (made.outcome === "accepted") tell(say("goes_into", values) + more, "yes", texts.yes);
-    else if (made.outcome === "denied") tell(say("not_into", values) + more, "no", texts.no);
-    else tell(say("cannot_now", values) + more, "no", texts.not_now);
+    const found = view.mastered && !was.mastered && !view.points;
+    const more = (END_SENTENCES[view.end] || "") + (found ? " Ten right in a row: you seem to know the rule. Stop here, or continue." : "");
+    if (made.outcome === "placed") tell(`Placed: ${what}, bucket ${made.bucket}.`);
+    else if (made.outcome === "accepted") tell(`The ${what} goes into bucket ${made.bucket}.${more}`, "yes", "Yes.");
+    else if (made.outcome === "denied") tell(`The ${what} can be moved now, but not into bucket ${made.bucket}.${more}`, "no", "No.");
+    else tell(`The ${what} cannot be moved now.${more}`, "no", "Not now.");
   }
 
   /** Put the focus where the next key is likely to be wanted. */
@@ -421,7 +422,7 @@
     if (cell !== null) {
       current = cell;
       const piece = view.pieces.find((one) => one.cell === cell);
-      tell(say("chosen", { piece: words(piece) }));
+      tell(`The ${words(piece)} is chosen. Now choose a bucket.`);
     }
   }
 
@@ -431,7 +432,7 @@
     const bucket = event.target.closest(".bucket");
     if (piece) {
       if (piece.classList.contains("blocked")) {
-        tell(texts.blocked);
+        tell("It cannot be moved now.");
         return;
       }
       if (piece.dataset.dragged) {
@@ -440,11 +441,11 @@
       }
       const cell = Number(piece.dataset.cell);
       choose(cell === chosen ? null : cell);
-      if (chosen === null) tell(texts.move_a_piece);
+      if (chosen === null) tell("Move a piece into a bucket.");
       // A key press has no place; it goes on with the buckets.
       else if (event.detail === 0) bucketAt(0).focus();
     } else if (bucket) {
-      if (chosen === null) tell(texts.first_choose);
+      if (chosen === null) tell("First choose a piece.");
       else attempt(chosen, Number(bucket.dataset.bucket), event.detail === 0);
     }
   });
@@ -468,7 +469,7 @@
       if (back !== null && pieceAt(back)) pieceAt(back).focus();
     } else if ("0123".includes(event.key) && (piece || chosen !== null)) {
       event.preventDefault();
-      if (piece?.classList.contains("blocked")) tell(texts.blocked);
+      if (piece?.classList.contains("blocked")) tell("It cannot be moved now.");
       else attempt(piece ? Number(piece.dataset.cell) : chosen, Number(event.key), true);
     } else if (ARROWS[event.key] && piece) {
       event.preventDefault();
@@ -524,11 +525,10 @@
       current = null;
       draw();
       shown();
-      const number = { n: view.episode, all: view.episodes };
-      tell(view.state === "playing" ? say("board_of", number) : say("board_over", { end: texts["end_" + view.end.replaceAll(" ", "_")] }));
+      tell(view.state === "playing" ? `Board ${view.episode} of ${view.episodes}.` : `This board is over: ${END_WORDS[view.end] || view.end}.`);
       settle();
     } catch (error) {
-      tell(String(error.message), "no", texts.did_not_work);
+      tell(String(error.message), "no", "That did not work.");
     } finally {
       dealing = false;
     }
@@ -543,7 +543,7 @@
       drawCounts();
       settle();
     } catch (error) {
-      tell(String(error.message), "no", texts.did_not_work);
+      tell(String(error.message), "no", "That did not work.");
     }
   }
 
@@ -563,7 +563,7 @@
       if (told.guess_due) location.reload();
       else location.assign(result.href);
     } catch (error) {
-      tell(String(error.message), "no", texts.did_not_work);
+      tell(String(error.message), "no", "That did not work.");
     }
   });
   for (const option of [memory, letters]) option?.addEventListener("change", draw);

@@ -16,7 +16,6 @@ from gnomon_board.schema import (
     BrowserSession,
     Entry,
     EntryAttempt,
-    Job,
     Season,
     SeasonRule,
     Submission,
@@ -90,7 +89,7 @@ def fill(database: Database, settings: Settings, *, n_entries: int = 3) -> None:
 
 #: Filled by name; every other table gets one row of anything that its columns can hold.
 _FILLED = {
-    "accounts", "attempts", "audit_log", "browser_sessions", "entries", "jobs",
+    "accounts", "attempts", "audit_log", "browser_sessions", "entries",
     "season_rules", "seasons", "submissions", "tokens", "trials",
 }  # fmt: skip
 
@@ -160,5 +159,4 @@ def add_submission(database: Database, settings: Settings, season: Season, k: in
         session.flush()
         session.get_one(Season, season.id).touch()
         session.add(AuditRecord(action="submission verified", subject="submission"))
-        session.add(Job(submission=submission, state="done", finished_at=now()))
     return submission

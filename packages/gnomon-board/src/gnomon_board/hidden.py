@@ -29,7 +29,6 @@ from gnomon_board.remote_game import AttemptPlay, Move, RemoteGame, Reply, Trial
 from gnomon_board.schema import (
     Entry,
     EntryAttempt,
-    Job,
     RemoteTrial,
     Season,
     SeasonRule,
@@ -38,7 +37,7 @@ from gnomon_board.schema import (
 )
 from gnomon_board.seasons import check_open
 from gnomon_board.settings import Settings
-from gnomon_board.submissions import set_state
+from gnomon_board.submissions import enqueue
 from gohr import ExperimentConfig
 from gohr.experiments import write_log
 
@@ -350,5 +349,4 @@ def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
         )
         session.add(submission)
         session.flush()
-        set_state(session, submission, "queued", "waiting for a worker")
-        session.add(Job(submission_id=submission.id))
+        enqueue(session, submission, "waiting for a worker")

@@ -277,12 +277,15 @@ class Submission(Base):
     ``log_sha256`` is empty until the log has come; what was announced stands in the manifest.
     ``origin`` is ``upload``, or ``server`` for a log that the server wrote while it was played.
     ``damaged_at`` is when the log was found missing or damaged.
+    It waits for verification since ``queued_at``, and since ``seen_at`` while there is a worker.
+    The worker that verifies it, for the ``n_tries``-th time, prolongs ``lease_until``.
     """
 
     __tablename__ = "submissions"
     __table_args__ = (
         UniqueConstraint("season_id", "log_sha256"),
         Index("ix_submissions_season_state", "season_id", "state"),
+        Index("ix_submissions_state_queued", "state", "queued_at"),
     )
     id: Mapped[Id]
     season_id: Mapped[int] = mapped_column(ForeignKey("seasons.id"))
@@ -299,6 +302,12 @@ class Submission(Base):
     changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
     verified_at: Mapped[datetime.datetime | None]
     withdrawn_at: Mapped[datetime.datetime | None]
+    queued_at: Mapped[datetime.datetime | None]
+    seen_at: Mapped[datetime.datetime | None]
+    n_tries: Mapped[int] = mapped_column(default=0)
+    lease_owner: Mapped[Name | None]
+    lease_until: Mapped[datetime.datetime | None]
+    heartbeat_at: Mapped[datetime.datetime | None]
     season: Mapped[Season] = relationship()
     attempt: Mapped[EntryAttempt] = relationship()
     trials: Mapped[list[VerifiedTrial]] = relationship(back_populates="submission")
@@ -326,26 +335,6 @@ class VerifiedTrial(Base):
     log_sha256: Mapped[Sha256]
     submission: Mapped[Submission] = relationship(back_populates="trials")
     rule: Mapped[SeasonRule] = relationship()
-
-
-class Job(Base):
-    """Work for the worker, which prolongs ``lease_until``; ``seen_at``: since a worker looked."""
-
-    __tablename__ = "jobs"
-    __table_args__ = (Index("ix_jobs_state_lease", "state", "lease_until"),)
-    id: Mapped[Id]
-    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"), index=True)
-    state: Mapped[str] = mapped_column(String(8), default="queued")
-    reason: Mapped[str] = mapped_column(default="")
-    n_attempts: Mapped[int] = mapped_column(default=0)
-    lease_owner: Mapped[Name | None]
-    lease_until: Mapped[datetime.datetime | None]
-    heartbeat_at: Mapped[datetime.datetime | None]
-    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
-    seen_at: Mapped[datetime.datetime | None]
-    started_at: Mapped[datetime.datetime | None]
-    finished_at: Mapped[datetime.datetime | None]
-    submission: Mapped[Submission] = relationship()
 
 
 class AuditRecord(Base):

@@ -21,7 +21,7 @@ from gnomon_board.accounts import clean_text, note
 from gnomon_board.database import Database, find_row
 from gnomon_board.errors import Conflict, NotAllowed, Refusal, TooLarge
 from gnomon_board.evidence import Incoming, LogLimits, keep
-from gnomon_board.schema import EntryAttempt, Job, Season, Submission, SubmissionState, now
+from gnomon_board.schema import EntryAttempt, Season, Submission, SubmissionState, now
 from gnomon_board.seasons import check_open
 from gnomon_board.settings import Settings
 from gohr.learners import is_shown_the_rule
@@ -71,6 +71,14 @@ def set_state(
     session.get_one(Season, submission.season_id).touch()
     detail: dict[str, Any] = {"before": before} | ({"reason": reason} if by is None else {})
     note(session, f"submission {state}", "submission", submission.id, by=by, **detail)
+
+
+def enqueue(
+    session: Session, submission: Submission, reason: str, *, by: int | None = None
+) -> None:
+    """Put a submission at the end of the queue for verification."""
+    submission.queued_at, submission.seen_at, submission.n_tries = now(), None, 0
+    set_state(session, submission, "queued", reason, by=by)
 
 
 def announce(
@@ -149,8 +157,7 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
         submission.log_sha256, submission.log_bytes = incoming.sha256, incoming.n_bytes
         session.flush()
         owner = submission.attempt.entry.account_id
-        set_state(session, submission, "queued", "waiting for a worker", by=owner)
-        session.add(Job(submission=submission))
+        enqueue(session, submission, "waiting for a worker", by=owner)
 
 
 def withdraw(session: Session, submission: Submission, reason: str, *, by: int) -> None:
@@ -159,7 +166,6 @@ def withdraw(session: Session, submission: Submission, reason: str, *, by: int) 
         raise Conflict(f"submission {submission.id} is withdrawn already")
     reason = clean_text(reason, "reason")
     submission.withdrawn_at = now()
-    _end_jobs(session, submission, "withdrawn")
     set_state(session, submission, "withdrawn", reason, by=by)
 
 
@@ -170,7 +176,6 @@ def refuse_later(session: Session, submission: Submission, reason: str, *, by: i
     reason = clean_text(reason, "reason")
     if not reason:
         raise Refusal("expected a reason, which is public; found none")
-    _end_jobs(session, submission, "refused by a moderator")
     set_state(session, submission, "refused", reason, by=by)
 
 
@@ -180,8 +185,7 @@ def requeue(session: Session, submission: Submission, *, by: int) -> None:
         raise Conflict(f"submission {submission.id} is {submission.state}: nothing to verify again")
     if submission.log_sha256 is None:
         raise Conflict(f"submission {submission.id} has no log: it never arrived")
-    set_state(session, submission, "queued", "waiting to be verified again", by=by)
-    session.add(Job(submission=submission))
+    enqueue(session, submission, "waiting to be verified again", by=by)
 
 
 def shows_hidden_rules(submission: Submission) -> bool:
@@ -202,10 +206,3 @@ def _check_not_sent_before(session: Session, season_id: int, sha256: str, attemp
     )
     if earlier is not None:
         raise Conflict(f"this log was already sent: submission {earlier}")
-
-
-def _end_jobs(session: Session, submission: Submission, reason: str) -> None:
-    live = select(Job).where(Job.submission_id == submission.id, Job.finished_at.is_(None))
-    for job in session.scalars(live):
-        job.state, job.reason, job.finished_at = "done", reason, now()
-        job.lease_owner = job.lease_until = None

@@ -118,7 +118,7 @@ def work_on_one(
         nonlocal most
         jobs.heartbeat(database, held, lease_s=settings.lease_s)
         if stopped is not None and stopped.is_set():
-            most = held.n_attempts + 1  # the submission did not cause this
+            most = held.n_tries + 1  # the submission did not cause this
             raise ProcessFailure("the worker was stopped")
 
     try:
@@ -135,14 +135,14 @@ def work_on_one(
             child=spare.take() if spare else None,
         )
         with database.writing() as session:
-            submission = jobs.finish(session, held)
+            submission = jobs.held_submission(session, held)
             _write_verdict(session, submission, answer, time.monotonic() - began)
     except jobs.LeaseLostError:
-        _log.warning("job %d was given to another worker", held.job_id)
+        _log.warning("submission %d is with another worker", held.submission_id)
     except ProcessFailure as failure:
         jobs.give_back(database, held, str(failure), most=most)
     except Exception as error:
-        _log.exception("job %d", held.job_id)
+        _log.exception("submission %d", held.submission_id)
         reason = f"the server failed: {type(error).__name__}"
         jobs.give_back(database, held, reason, most=most)
     return True

@@ -7,12 +7,13 @@ import threading
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from gnomon_board import Settings, token_for
 from gnomon_board import jobs as queue
 from gnomon_board.database import Database
-from gnomon_board.schema import Job, Season, Submission, now
+from gnomon_board.schema import Season, Submission, now
+from gnomon_board.submissions import enqueue
 from gnomon_board.worker import work_on_one
 from small_season import add_submission, make_account
 from submitted import bearer
@@ -31,9 +32,7 @@ def queued(database, settings, season) -> list[int]:
 def queue_one(database: Database, settings: Settings, season: Season, k: int) -> int:
     number = add_submission(database, settings, season, k).id
     with database.writing() as session:
-        submission = session.get_one(Submission, number)
-        submission.state, submission.reason = "queued", "waiting for a worker"
-        session.add(Job(submission=submission))
+        enqueue(session, session.get_one(Submission, number), "waiting for a worker")
     return number
 
 
@@ -44,10 +43,10 @@ def look(database: Database, number: int) -> tuple[str, str]:
 
 
 def age(database: Database, **columns: datetime.timedelta) -> None:
-    """Let the jobs be older than they are."""
+    """Let the submissions be older than they are."""
     with database.writing() as session:
         for name, by in columns.items():
-            session.execute(update(Job).values({name: now() - by}).where(Job.finished_at.is_(None)))
+            session.execute(update(Submission).values({name: now() - by}))
 
 
 def test_first_come_first_served_and_each_once(database, queued):
@@ -75,8 +74,8 @@ def test_many_workers_at_once_share_without_a_double(database, settings, season,
 
 def test_the_place_in_the_queue(database, queued):
     with database.reading() as session:
-        assert [queue.place_in_queue(session, number) for number in queued] == [0, 1, 2]
-        assert queue.place_in_queue(session, 999) is None
+        waiting = [session.get_one(Submission, number) for number in queued]
+        assert [queue.place_in_queue(session, each) for each in waiting] == [0, 1, 2]
 
 
 def test_a_lease_that_ran_out_goes_to_the_next_worker(database, settings, queued):
@@ -90,12 +89,12 @@ def test_a_lease_that_ran_out_goes_to_the_next_worker(database, settings, queued
     assert reason.startswith("again, after attempt 1: no heartbeat of dead since")
     second = queue.claim(database, "alive", lease_s=60)
     assert second is not None
-    assert (second.submission_id, second.n_attempts) == (queued[0], 2)
+    assert (second.submission_id, second.n_tries) == (queued[0], 2)
     # The first one, should it live after all, may neither go on nor write.
     with pytest.raises(queue.LeaseLostError):
         queue.heartbeat(database, held, lease_s=60)
     with pytest.raises(queue.LeaseLostError), database.writing() as session:
-        queue.finish(session, held)
+        queue.held_submission(session, held)
     queue.heartbeat(database, second, lease_s=60)
 
 
@@ -122,7 +121,7 @@ def test_what_no_worker_takes_is_an_error_after_a_day(database, settings, queued
 
 def test_days_without_a_worker_do_not_count(database, settings, queued):
     """A job that was queued three days ago is done by the worker that starts today."""
-    for columns in ("created_at",), ("created_at", "seen_at"):
+    for columns in ("queued_at",), ("queued_at", "seen_at"):
         age(database, **dict.fromkeys(columns, datetime.timedelta(days=3)))
         queue.see(database, anew=True)
         assert queue.sweep(database, settings) == 0
@@ -133,7 +132,7 @@ def test_days_without_a_worker_do_not_count(database, settings, queued):
 
 
 def test_a_server_without_a_worker_lets_jobs_wait(database, settings, queued):
-    age(database, created_at=datetime.timedelta(days=3))
+    age(database, queued_at=datetime.timedelta(days=3))
     assert queue.sweep(database, settings) == 0
     assert look(database, queued[0])[0] == "queued"
 
@@ -155,7 +154,7 @@ def test_what_is_withdrawn_meanwhile_is_not_written(client, database, queued):
     path, why = f"/api/submissions/{queued[0]}/withdraw", {"reason": "mine"}
     assert client.post(path, json=why, headers=bearer(token)).status_code == 200
     with pytest.raises(queue.LeaseLostError), database.writing() as session:
-        queue.finish(session, held)
+        queue.held_submission(session, held)
     assert look(database, queued[0]) == ("withdrawn", "mine")
 
 
@@ -166,9 +165,6 @@ def test_a_failure_of_the_server_is_told_and_tried_again(database, settings, que
     state, reason = look(database, queued[0])
     assert state == "error"
     assert reason.startswith("given up after 2 attempts; the last: it ")
-    with database.reading() as session:
-        job = session.scalars(select(Job).where(Job.submission_id == queued[0])).all()[-1]
-        assert (job.state, job.n_attempts) == ("error", 2)
 
 
 def test_a_worker_that_is_stopped_costs_a_submission_no_attempt(database, settings, queued):

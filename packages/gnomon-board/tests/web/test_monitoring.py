@@ -15,7 +15,7 @@ from app_client import AppClient
 from gnomon import __version__
 from gnomon_board import Settings, create_app
 from gnomon_board.database import Database
-from gnomon_board.schema import Job, now
+from gnomon_board.schema import Submission, now
 from remote_play import begin, hidden_season, move
 from serving import serving
 from small_season import make_account
@@ -27,15 +27,15 @@ ALL_THE_DISK = 1 << 30  # MiB
 def test_a_server_that_is_well(client):
     answer = client.get("/healthz")
     assert answer.status_code == 200
-    assert answer.json() == {"gnomon": __version__, "faults": [], "queued": 0, "running": 0}
+    assert answer.json() == {"gnomon": __version__, "faults": [], "queued": 0, "verifying": 0}
 
 
-def set_job(database, **values):
-    """Change the only job, as a worker does."""
+def change(database, **values):
+    """Change the only submission, as a worker does."""
     with database.writing() as session:
-        job = session.get_one(Job, 1)
+        submission = session.get_one(Submission, 1)
         for name, value in values.items():
-            setattr(job, name, value)
+            setattr(submission, name, value)
 
 
 def test_a_worker_that_is_stuck(client, database, settings, season, token, tmp_path):
@@ -43,23 +43,21 @@ def test_a_worker_that_is_stuck(client, database, settings, season, token, tmp_p
     send(client, token, 1, play_entry(client, 1, tmp_path))
     assert client.get("/healthz").status_code == 200
     long_ago = now() - datetime.timedelta(seconds=settings.verify_timeout_s + settings.lease_s + 1)
-    set_job(database, created_at=long_ago)
+    change(database, queued_at=long_ago)
     answer = client.get("/healthz")
     assert answer.status_code == 503
     [fault] = answer.json()["faults"]
-    assert (
-        fault == f"no worker has taken the job that has waited since {long_ago:%Y-%m-%d %H:%M} UTC"
-    )
-    set_job(database, state="running", heartbeat_at=now())
+    assert fault.endswith(f"submission that has waited since {long_ago:%Y-%m-%d %H:%M} UTC")
+    change(database, state="verifying", heartbeat_at=now())
     assert client.get("/healthz").status_code == 200  # somebody does it
-    set_job(database, state="queued")
-    # The worker is between two jobs of a long queue.
+    change(database, state="queued")
+    # The worker is between two of a long queue.
     assert client.get("/healthz").json()["faults"] == []
-    set_job(database, heartbeat_at=long_ago)
+    change(database, heartbeat_at=long_ago)
     assert client.get("/healthz").status_code == 503
-    set_job(database, state="running", heartbeat_at=now())
+    change(database, state="verifying", heartbeat_at=now())
     assert client.get("/healthz").status_code == 200
-    set_job(database, heartbeat_at=long_ago)  # it holds the only job there is, and hangs
+    change(database, heartbeat_at=long_ago)  # it holds the only job there is, and hangs
     assert client.get("/healthz").status_code == 503
 
 

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from gnomon import __version__
 from gnomon_board.errors import NoRoom, NotAllowed
-from gnomon_board.schema import Job, Submission, now
+from gnomon_board.schema import Submission, now
 from gnomon_board.settings import MIB, Settings
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession
 from gnomon_board.web.middleware import address_of
@@ -33,17 +33,20 @@ router = APIRouter(tags=["server"])
 _THIS_MACHINE = ("127.0.0.1", "::1")
 
 
+_IN_QUEUE = Submission.state.in_(("queued", "verifying"))
+
+
 def jobs_by_state(session: Session) -> dict[str, int]:
-    """Return the number of waiting jobs (``queued``) and of jobs with a worker (``running``)."""
-    pending = select(Job.state, func.count()).where(Job.finished_at.is_(None)).group_by(Job.state)
-    return {"queued": 0, "running": 0} | {str(state): n for state, n in session.execute(pending)}
+    """Return the number of submissions that wait for a worker, and of those with one."""
+    pending = select(Submission.state, func.count()).where(_IN_QUEUE).group_by(Submission.state)
+    return {"queued": 0, "verifying": 0} | {state: n for state, n in session.execute(pending)}
 
 
 def faults(session: Session, settings: Settings) -> list[str]:
     """Return the faults of the server, one line each.
 
-    The disk has less than ``min_free_mib`` left; a job is older than the longest verification, and
-    no worker has sent a heartbeat in that time (a long queue alone is no fault); or the log of a
+    The disk has less than ``min_free_mib`` left; a submission waits longer than the longest
+    verification, and no worker has sent a heartbeat in that time (a long queue alone is no fault); or the log of a
     submission was damaged or missing when it was last read.
     """
     found = []
@@ -51,13 +54,13 @@ def faults(session: Session, settings: Settings) -> list[str]:
     if free < settings.min_free_mib:
         found.append(f"the disk has {free} MiB left, less than {settings.min_free_mib}")
     since = now() - datetime.timedelta(seconds=settings.verify_timeout_s + settings.lease_s)
-    oldest = session.scalar(select(func.min(Job.created_at)).where(Job.finished_at.is_(None)))
+    oldest = session.scalar(select(func.min(Submission.queued_at)).where(_IN_QUEUE))
     if oldest is not None and oldest < since:
-        # A job held at this moment is no criterion: between two jobs of a long queue none is.
-        heard = session.scalar(select(func.max(Job.heartbeat_at)))
+        # Whether one is held at this moment is no criterion: between two of a long queue none is.
+        heard = session.scalar(select(func.max(Submission.heartbeat_at)))
         if heard is None or heard < since:
             found.append(
-                f"no worker has taken the job that has waited since {oldest:%Y-%m-%d %H:%M} UTC"
+                f"no worker has taken the submission that has waited since {oldest:%Y-%m-%d %H:%M} UTC"
             )
     damaged = select(Submission.id).where(
         Submission.damaged_at.is_not(None), Submission.state.not_in(("withdrawn", "refused"))

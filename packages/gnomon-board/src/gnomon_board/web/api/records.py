@@ -166,7 +166,7 @@ class SubmissionRecord(_RowRecord):
         """Return a submission; its place in the queue too, if there is a session to ask by."""
         entry, place = submission.attempt.entry, None
         if session is not None and submission.state in ("queued", "verifying"):
-            place = place_in_queue(session, submission.id)
+            place = place_in_queue(session, submission)
         return cls._of_row(
             submission,
             season=submission.season.name,

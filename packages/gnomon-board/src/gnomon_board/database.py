@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.pool import NullPool
 
 from gnomon_board.errors import Damaged, LeaderboardError, Missing
 from gnomon_board.schema import Base, Season, Study
@@ -57,8 +58,8 @@ class Database:
         self._reading = sessionmaker(self.engine, expire_on_commit=False)
         writing = self.engine.execution_options(gnomon_writing=True)
         self._writing = sessionmaker(writing, expire_on_commit=False)
-        noting = writing.execution_options(gnomon_lasting=False)
-        self._noting = sessionmaker(noting, expire_on_commit=False)
+        event.listen(self._writing, "after_begin", self._begin_writing)
+        self._turn = threading.Lock()
         self._watching: sqlite3.Connection | None = None
         self._n_commits = 0
 
@@ -79,30 +80,44 @@ class Database:
             yield session
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
+    def writing(self, *, lasting: bool = True) -> Iterator[Session]:
         """Yield a session that is committed at the end, or rolled back on an error.
 
         In SQLite a session takes the write lock when it begins, so that writers never conflict.
         After a session with :data:`ERASES` in its ``info``, the write-ahead log is emptied.
+
+        Commits survive a crash of the process. Without ``lasting``, for frequent small writes, they
+        do not wait for the disk: the last ones before a crash of the machine may be lost.
         """
-        with self._writing.begin() as session:
+        with (
+            ExitStack() as held,
+            self._writing(info={"held": held, "lasting": lasting}) as session,
+            session.begin(),
+        ):
             yield session
         self._n_commits += 1
         if session.info.get(ERASES):
             self._empty_log()
 
-    @contextmanager
-    def noting(self) -> Iterator[Session]:
-        """Yield a session as :meth:`writing` does, for frequent small writes that must be fast.
+    def _begin_writing(self, session: Session, _: object, connection: Connection) -> None:
+        """Begin a transaction that writes.
 
-        Commits survive a crash of the process, as always; the last ones before a crash of the
-        machine may be lost, since a commit does not wait for the disk.
+        Threads of this process take turns: a writer that finds SQLite locked sleeps for increasing
+        times, whatever the order of arrival; a lock wakes the next one at once. It only saves time:
+        SQLite's own lock ensures correctness, between processes too.
         """
-        with self._noting.begin() as session:
-            if not self.is_sqlite:
-                session.execute(text("SET LOCAL synchronous_commit = off"))
-            yield session
-        self._n_commits += 1
+        lasting = session.info["lasting"]
+        if not self.is_sqlite:
+            if not lasting:
+                connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+            return
+        if self._turn.acquire(timeout=_PATIENCE_S):
+            session.info["held"].callback(self._turn.release)
+        if connection.info.get("lasting", True) != lasting:
+            connection.exec_driver_sql(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
+            connection.info["lasting"] = lasting
+        # A writer locks at once, since upgrading a read later may fail.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     def change_mark(self) -> int | None:
         """Return a number that changes with every commit; on PostgreSQL, of this process only.
@@ -187,7 +202,7 @@ def _sqlite(url: URL, pool_size: int) -> Engine:
     )
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "handle_error", _report_damage)
-    _Turns().listen(engine)
+    event.listen(engine, "begin", _begin_reading)
     return engine
 
 
@@ -217,68 +232,9 @@ def _report_damage(context: ExceptionContext) -> None:
         raise Damaged(f"{message}; restore a backup by gnomon-board backup --restore") from None
 
 
-class _Turns:
-    """Lock for writers among the threads of this process.
-
-    A writer that finds SQLite locked sleeps for increasing times, whatever the order of arrival; a
-    lock wakes the next writer at once. It only saves time: SQLite's own lock ensures correctness,
-    between processes too.
-    """
-
-    def __init__(self) -> None:
-        self._turn = threading.Lock()
-
-    def listen(self, engine: Engine) -> None:
-        """Follow every transaction of an engine."""
-        event.listen(engine, "begin", self._begin)
-        event.listen(engine, "commit", self._commit)
-        event.listen(engine, "rollback", self._rollback)
-
-    def _begin(self, connection: Connection) -> None:
-        """Begin a transaction; a writer locks at once, since upgrading a read later may fail."""
-        options = connection.get_execution_options()
-        if not options.get("gnomon_writing", False):
-            connection.exec_driver_sql("BEGIN")
-            return
-        _wait_for_disk(connection, options.get("gnomon_lasting", True))
-        connection.info[_HAS_TURN] = self._turn.acquire(timeout=_PATIENCE_S)
-        try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except BaseException:
-            self._pass_on(connection)
-            raise
-
-    # These run before the library's own commit or rollback, which then has nothing left to do: the
-    # lock must not be released before everything is written.
-    def _commit(self, connection: Connection) -> None:
-        try:
-            # As a statement, so that a failure such as a full disk becomes an error of the library.
-            connection.exec_driver_sql("COMMIT")
-        except BaseException:
-            self._rollback(connection)  # the library does nothing after a failed commit
-            raise
-        self._pass_on(connection)
-
-    def _rollback(self, connection: Connection) -> None:
-        try:
-            connection.connection.rollback()
-        finally:
-            self._pass_on(connection)
-
-    def _pass_on(self, connection: Connection) -> None:
-        # Any thread may end the transaction: a session can pass from one thread to another.
-        if connection.info.pop(_HAS_TURN, False):
-            self._turn.release()
-
-
-_HAS_TURN = "gnomon_has_turn"
-
-
-def _wait_for_disk(connection: Connection, lasting: bool) -> None:
-    """Set whether commits wait for the disk; the connection is changed only when that changes."""
-    if connection.info.get("gnomon_lasting", True) != lasting:
-        connection.exec_driver_sql(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
-        connection.info["gnomon_lasting"] = lasting
+def _begin_reading(connection: Connection) -> None:
+    if not connection.get_execution_options().get("gnomon_writing"):
+        connection.exec_driver_sql("BEGIN")
 
 
 def find_row(session: Session, table: type[_Row], number: int, *, lock: bool = False) -> _Row:
@@ -318,17 +274,20 @@ def upgrade(database: Database) -> None:
             f"cannot migrate the database: version {current} is not one of this program's "
             f"({', '.join(sorted(known))}); use the program that made it, or a new board"
         )
-    writing = database.engine.execution_options(gnomon_writing=True)
-    with writing.connect() as connection, _orphans_for_a_moment(database, connection):
+    # Without foreign keys, so that SQLite can drop a table to rebuild it.
+    engine = create_engine(database.url, poolclass=NullPool, hide_parameters=True)
+    with engine.begin() as connection:
+        if database.is_sqlite:
+            connection.connection.isolation_level = None
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
         config.attributes["connection"] = connection
-        with connection.begin():
-            if current is None:
-                Base.metadata.create_all(connection)
-                command.stamp(config, "head")
-            else:
-                command.upgrade(config, "head")
-            if database.is_sqlite and connection.exec_driver_sql(_ORPHANS).first():
-                raise LeaderboardError("a row would be left without the one it belongs to")
+        if current is None:
+            Base.metadata.create_all(connection)
+            command.stamp(config, "head")
+        else:
+            command.upgrade(config, "head")
+        if database.is_sqlite and connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+            raise LeaderboardError("a row would be left without the one it belongs to")
 
 
 def current_revision(database: Database) -> str | None:
@@ -358,21 +317,3 @@ def _config() -> Config:
     folder = str(Path(__file__).with_name("migrations")).replace("%", "%%")
     config.set_main_option("script_location", folder)
     return config
-
-
-_ORPHANS = "PRAGMA foreign_key_check"
-
-
-@contextmanager
-def _orphans_for_a_moment(database: Database, connection: Connection) -> Iterator[None]:
-    """Let SQLite drop a table to rebuild it, and keep the rows of other tables that refer to it."""
-    raw = connection.connection.driver_connection
-    if not database.is_sqlite or raw is None:
-        yield
-        return
-    # By the driver: it has no effect in a transaction, which the library would begin.
-    raw.execute("PRAGMA foreign_keys = OFF")
-    try:
-        yield
-    finally:
-        raw.execute("PRAGMA foreign_keys = ON")

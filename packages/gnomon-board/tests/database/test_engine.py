@@ -128,7 +128,7 @@ def test_sqlite_is_set_up_for_it(tmp_path):
         }
     assert found == {"journal_mode": "wal", "foreign_keys": 1, "trusted_schema": 0}
     # 2 waits for the disk at every commit, 1 only where the file would be damaged otherwise.
-    for begun, level in ((database.writing, 2), (database.noting, 1), (database.writing, 2)):
-        with begun() as session:
+    for lasting, level in ((True, 2), (False, 1), (True, 2)):
+        with database.writing(lasting=lasting) as session:
             assert session.scalar(text("PRAGMA synchronous")) == level
     database.close()

@@ -174,7 +174,7 @@ def _acting(
     yield game
     made = played.attempts[n_attempts] if len(played.attempts) > n_attempts else None
     if made is not None or (played.n_boards, played.gave_up) != before:
-        with database.noting() as session:
+        with database.writing(lasting=False) as session:
             changed_at = store_changes(session, game, made)
     board.games.put_back(game, changed_at)
 

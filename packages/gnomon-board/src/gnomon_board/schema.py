@@ -269,6 +269,12 @@ class EntryAttempt(Base):
         back_populates="attempt", order_by="RemoteTrial.id"
     )
 
+    @property
+    def public_seed(self) -> int | None:
+        """The seed; None while rules are hidden, since it would let guesses at them be tested."""
+        season = self.entry.season
+        return self.seed if season.division != "hidden" or season.revealed_at else None
+
 
 class Submission(Base):
     """The evidence of an attempt: a manifest, and a log under its SHA-256; and its state.

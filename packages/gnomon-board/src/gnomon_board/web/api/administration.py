@@ -115,7 +115,7 @@ def make_token(session: WriteSession, wanted: NewToken, who: Anybody) -> IssuedT
         public=False,
         scopes=token.scopes,
     )
-    return IssuedToken(**TokenRecord.of(token).model_dump(), token=text)
+    return IssuedToken.model_construct(**TokenRecord.of(token).model_dump(), token=text)
 
 
 @router.delete("/tokens/{token}")

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import datetime
+from operator import attrgetter
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 from sqlalchemy.orm import Session
 
 from gnomon_board.jobs import place_in_queue
-from gnomon_board.schema import (
-    AuditRecord,
-    Entry,
-    Season,
-    SeasonRule,
-    Submission,
-    Token,
-    TokenRequest,
-    VerifiedTrial,
-)
+from gnomon_board.schema import Season, SeasonRule, Submission
 
 _Moment = datetime.datetime
+#: The name of a row.
+_NameOf = Annotated[str, BeforeValidator(attrgetter("name"))]
 
 
 class _RowRecord(BaseModel):
-    """A record of a row of the database: what is not given comes from the row by its name."""
+    """A record of a row of the database, whose attributes have the names of the fields."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     @classmethod
-    def _of_row(cls, row: object, **given: Any) -> Self:
-        names = set(cls.model_fields) - set(given)
-        return cls(**{name: getattr(row, name) for name in names}, **given)
+    def of(cls, row: object) -> Self:
+        """Return the record of a row."""
+        return cls.model_validate(row)
 
 
 class Problem(BaseModel):
@@ -68,7 +64,7 @@ class RuleRecord(BaseModel):
         )
 
 
-class SeasonRecord(_RowRecord):
+class SeasonRecord(BaseModel):
     """A season: what is played, when, and what was promised of its hidden rules."""
 
     name: str
@@ -92,18 +88,17 @@ class SeasonRecord(_RowRecord):
     @classmethod
     def of(cls, season: Season) -> SeasonRecord:
         """Return the public fields of a season."""
-        return cls._of_row(
-            season,
-            salt=season.salt if season.revealed_at is not None else None,
-            rules=[RuleRecord.of(rule, season) for rule in season.rules],
-        )
+        salt = season.salt if season.revealed_at is not None else None
+        rules = [RuleRecord.of(rule, season) for rule in season.rules]
+        names = cls.model_fields.keys() - {"salt", "rules"}
+        return cls(**{name: getattr(season, name) for name in names}, salt=salt, rules=rules)
 
 
 class AttemptRecord(_RowRecord):
     """One go of an entry; with the seed of the boards where the player draws them."""
 
     number: int
-    seed: int | None
+    seed: Annotated[int | None, Field(validation_alias="public_seed")]
     created_at: _Moment
 
 
@@ -111,8 +106,8 @@ class EntryRecord(_RowRecord):
     """A registered learner, with every attempt it was given."""
 
     id: int
-    season: str
-    account: str
+    season: _NameOf
+    account: _NameOf
     name: str
     description: str
     link: str
@@ -120,21 +115,6 @@ class EntryRecord(_RowRecord):
     withdrawn_at: _Moment | None
     withdrawn_reason: str
     attempts: list[AttemptRecord]
-
-    @classmethod
-    def of(cls, entry: Entry) -> EntryRecord:
-        """Return an entry."""
-        # Boards are drawn from the seed and the rule's text: it would let guesses be tested.
-        seeds = entry.season.division != "hidden" or entry.season.revealed_at is not None
-        return cls._of_row(
-            entry,
-            season=entry.season.name,
-            account=entry.account.name,
-            attempts=[
-                AttemptRecord._of_row(each, seed=each.seed if seeds else None)
-                for each in entry.attempts
-            ],
-        )
 
 
 class SubmissionRecord(_RowRecord):
@@ -144,11 +124,15 @@ class SubmissionRecord(_RowRecord):
     """
 
     id: int
-    season: str
-    entry: int
-    learner: str
-    attempt: int
-    n_attempts_of_entry: int
+    season: _NameOf
+    entry: Annotated[int, Field(validation_alias=AliasPath("attempt", "entry", "id"))]
+    learner: Annotated[str, Field(validation_alias=AliasPath("attempt", "entry", "name"))]
+    attempt: Annotated[int, Field(validation_alias=AliasPath("attempt", "number"))]
+    n_attempts_of_entry: Annotated[
+        int,
+        BeforeValidator(len),
+        Field(validation_alias=AliasPath("attempt", "entry", "attempts")),
+    ]
     state: str
     reason: str
     origin: str
@@ -162,27 +146,19 @@ class SubmissionRecord(_RowRecord):
     ahead: int | None = None
 
     @classmethod
-    def of(cls, submission: Submission, session: Session | None = None) -> SubmissionRecord:
-        """Return a submission; its place in the queue too, if there is a session to ask by."""
-        entry, place = submission.attempt.entry, None
-        if session is not None and submission.state in ("queued", "verifying"):
-            place = place_in_queue(session, submission)
-        return cls._of_row(
-            submission,
-            season=submission.season.name,
-            entry=entry.id,
-            learner=entry.name,
-            attempt=submission.attempt.number,
-            n_attempts_of_entry=len(entry.attempts),
-            ahead=place,
-        )
+    def waiting(cls, submission: Submission, session: Session) -> SubmissionRecord:
+        """Return the record of a submission, with its place in the queue."""
+        record = cls.of(submission)
+        if submission.state in ("queued", "verifying"):
+            record.ahead = place_in_queue(session, submission)
+        return record
 
 
 class TrialRecord(_RowRecord):
     """The scores of a trial, from the replay."""
 
-    rule: str
-    trial: int
+    rule: _NameOf
+    trial: Annotated[int, Field(validation_alias="number")]
     tce: float
     errors_to_learn: float | None
     n_episodes: int
@@ -191,27 +167,17 @@ class TrialRecord(_RowRecord):
     n_cleared: int
     log_sha256: str
 
-    @classmethod
-    def of(cls, trial: VerifiedTrial) -> TrialRecord:
-        """Return a trial."""
-        return cls._of_row(trial, rule=trial.rule.name, trial=trial.number)
-
 
 class TokenRecord(_RowRecord):
     """An API token, without its secret."""
 
     id: int
-    account: str
+    account: _NameOf
     label: str
     scopes: list[str]
     created_at: _Moment
     expires_at: _Moment | None
     revoked_at: _Moment | None
-
-    @classmethod
-    def of(cls, token: Token) -> TokenRecord:
-        """Return a token."""
-        return cls._of_row(token, account=token.account.name)
 
 
 class IssuedToken(TokenRecord):
@@ -231,13 +197,8 @@ class TokenRequestRecord(_RowRecord):
     contact: str
     reason: str
     state: str
-    network: str
+    network: Annotated[str, BeforeValidator(lambda text: (text or "")[:12])]
     created_at: _Moment
-
-    @classmethod
-    def of(cls, request: TokenRequest) -> TokenRequestRecord:
-        """Return a request."""
-        return cls._of_row(request, network=(request.network or "")[:12])
 
 
 class AuditLine(_RowRecord):
@@ -245,13 +206,8 @@ class AuditLine(_RowRecord):
 
     id: int
     at: _Moment
-    account: str | None
+    account: Annotated[str | None, BeforeValidator(lambda account: account and account.name)]
     action: str
     subject: str
     subject_id: int | None
     detail: dict[str, Any]
-
-    @classmethod
-    def of(cls, record: AuditRecord) -> AuditLine:
-        """Return a line."""
-        return cls._of_row(record, account=record.account.name if record.account else None)

@@ -62,7 +62,7 @@ def list_submissions(
     found = find_named(session, Season, season)
     rows = select(Submission).where(Submission.season_id == found.id, Submission.id > after)
     listed = session.scalars(rows.order_by(Submission.id).limit(limit))
-    return [SubmissionRecord.of(each, session) for each in listed]
+    return [SubmissionRecord.waiting(each, session) for each in listed]
 
 
 entries_router = APIRouter(prefix="/api", tags=["entries"])

@@ -68,7 +68,7 @@ def announce_submission(
     found = find_row(session, Entry, entry)
     check_owner(found, who)
     submission = announce(session, settings, attempt_of(found, number), manifest)
-    return SubmissionRecord.of(submission, session)
+    return SubmissionRecord.waiting(submission, session)
 
 
 @router.put(
@@ -108,7 +108,7 @@ async def send_log(
 @router.get("/submissions/{submission}")
 def get_submission(session: ReadSession, submission: RowId) -> SubmissionRecord:
     """Return the state of a submission, with the reason, and its place in the queue."""
-    return SubmissionRecord.of(find_row(session, Submission, submission), session)
+    return SubmissionRecord.waiting(find_row(session, Submission, submission), session)
 
 
 @router.get("/submissions/{submission}/log", response_class=FileResponse)
@@ -151,7 +151,7 @@ def change_submission(
     else:
         requeue(session, found, by=who.account_id)
         session.flush()
-    return SubmissionRecord.of(found, session)
+    return SubmissionRecord.waiting(found, session)
 
 
 def _may_send(
@@ -180,4 +180,4 @@ def _may_send(
 
 def _told(database: Database, submission_id: int) -> SubmissionRecord:
     with database.reading() as session:
-        return SubmissionRecord.of(find_row(session, Submission, submission_id), session)
+        return SubmissionRecord.waiting(find_row(session, Submission, submission_id), session)

@@ -133,7 +133,6 @@ gnomon-board season check-reveal reveal.json
 gnomon-board season check-reveal reveal.json --commitment 0000000000000000000000000000000000000000000000000000000000000000
 gnomon-board season check-reveal season.toml
 gnomon-board study new study.toml --public-url http://b.example/ --data board
-gnomon-board study list --data board
 gnomon-board study invite pilot --data board
 gnomon-board study close pilot --data board
 gnomon-board study close pilot --data board

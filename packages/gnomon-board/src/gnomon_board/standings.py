@@ -132,30 +132,19 @@ class Standing:
     why: Why | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RuleStanding:
-    """A rule among those of its season; without ranks where there is nothing to compare."""
-
-    name: str
-    rank_low: int | None = None
-    rank_high: int | None = None
-    tiers: tuple[int, ...] = ()
-
-
 @dataclass(frozen=True)
 class Standings:
     """The standings of a season at one version of it.
 
-    ``ranked`` are ordered by rank interval, then errors, then name; ``unranked`` by name; ``rules``
-    hardest first. ``n_accounts`` counts the accounts with a ranked entry, each of which counts once
-    in a rank; ``notes`` are warnings of the statistics.
+    ``ranked`` are ordered by rank interval, then errors, then name; ``unranked`` by name.
+    ``n_accounts`` counts the accounts with a ranked entry, each of which counts once in a rank;
+    ``notes`` are warnings of the statistics.
     """
 
     season: str
     version: int
     ranked: tuple[Standing, ...] = ()
     unranked: tuple[Standing, ...] = ()
-    rules: tuple[RuleStanding, ...] = ()
     n_accounts: int = 0
     n_trials: int = 0
     notes: tuple[str, ...] = ()
@@ -212,7 +201,7 @@ def standings_of(board: Board) -> Standings:
     why = {c.entry_id: why_unranked(c) for c in board.contenders}
     ranked = [c for c in board.contenders if why[c.entry_id] is None]
     with noted() as notes:
-        lines, rules = _ranked_lines(board, ranked, n_trials)
+        lines = _ranked_lines(board, ranked, n_trials) if ranked else []
     return Standings(
         board.season,
         board.version,
@@ -222,7 +211,6 @@ def standings_of(board: Board) -> Standings:
             for c in sorted(board.contenders, key=lambda c: c.name.casefold())
             if why[c.entry_id] is not None
         ),
-        rules,
         n_accounts=len({c.account for c in ranked}),
         n_trials=sum(line.n_trials for line in lines),
         notes=(*board.notes, *dict.fromkeys(notes)),
@@ -231,14 +219,12 @@ def standings_of(board: Board) -> Standings:
 
 def _ranked_lines(
     board: Board, ranked: Sequence[Contender], n_trials: Mapping[int, int]
-) -> tuple[list[Standing], tuple[RuleStanding, ...]]:
-    """Return the lines with their ranks, in order, and the rules, hardest first."""
+) -> list[Standing]:
+    """Return the lines with their ranks, in order."""
     from gnomon import estimate, rank
     from gnomon.ranking import tiers
     from gnomon.stats import metric_named
 
-    if not ranked:
-        return [], tuple(map(RuleStanding, board.rules))
     table = score_table(board, ranked)
     # With variances of its own, an entry's errors depend on no other entry; errors are counts.
     metric = replace(metric_named("iqm"), bounds=(0.0, math.inf))
@@ -261,7 +247,7 @@ def _ranked_lines(
     order = sorted(range(len(ranked)), key=place)
     ordered, apart = [ranked[i] for i in order], (better | better.T)[np.ix_(order, order)]
     groups = [set(group) for group in tiers([c.name for c in ordered], apart)]
-    lines = [
+    return [
         Standing(
             c,
             errors[c.name],
@@ -272,12 +258,6 @@ def _ranked_lines(
         )
         for i, c in zip(order, ordered, strict=True)
     ]
-    if board.pooled or len(board.rules) < 2:
-        return lines, tuple(map(RuleStanding, board.rules))
-    hardest = rank(table, by="task", level=LEVEL)
-    return lines, tuple(
-        RuleStanding(one.name, one.rank_low, one.rank_high, one.tiers) for one in hardest
-    )
 
 
 def _better(ranking: Ranking, ranked: Sequence[Contender]) -> npt.NDArray[np.bool_]:

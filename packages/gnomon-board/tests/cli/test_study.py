@@ -118,19 +118,6 @@ def test_the_first_study_makes_the_board(command, tmp_path):
     first = command("gnomon-board study new plan.toml --json")
     assert "/join/" in first.results[0]["invitation"]
     assert "first admin token, shown only now: gnomon_" in first.err
-    listed = command("gnomon-board study list")
-    assert (listed.status, listed.out.split(":")[0]) == (0, "pilot")
-
-
-def test_a_lost_link_is_renewed(study):
-    with browser(study("new plan.toml")) as (client, invitation):
-        game = begin(client, invitation)
-        (renewed,) = study("link pilot pilot-0001 --public-url http://b.example").results
-        assert client.get(game).status_code == 404
-        again = go_on(client, renewed["link"].removeprefix("http://b.example"))
-        assert again != game
-        assert client.get(again).status_code == 200
-    study("link pilot pilot-0003").assert_refused("study 'pilot' has no player 'pilot-0003'")
 
 
 def test_a_player_is_excluded_and_included_again(study):

@@ -116,24 +116,6 @@ def invite(
 
 
 @app.command()
-def link(
-    name: StudyArgument,
-    player: PlayerArgument,
-    public_url: UrlOption = _URL,
-    data: DataOption = DATA,
-    database: DatabaseOption = "",
-    as_json: JsonOption = False,
-) -> None:
-    """Print a new link for a player; the old one becomes invalid."""
-    from gnomon_board.studies.store import new_link
-
-    with _study("link", name, data, database, as_json) as (answer, session, study):
-        address = f"{public_url.rstrip('/')}/players/{new_link(session, study, player)}"
-        answer.results([{"player": player, "link": address}])
-        answer.say(f"{player}  {address}")
-
-
-@app.command()
 def exclude(
     name: StudyArgument,
     player: PlayerArgument,
@@ -148,23 +130,6 @@ def exclude(
         excluded = exclude(session, study, player)
         answer.results([{"player": player, "excluded": excluded}])
         answer.say(f"{player} is {'excluded' if excluded else 'included again'}")
-
-
-@app.command("list")
-def list_(
-    data: DataOption = DATA, database: DatabaseOption = "", as_json: JsonOption = False
-) -> None:
-    """List the studies, with the number of players."""
-    with board_answering("study list", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.store import study_lines
-
-        with opened.reading() as session:
-            lines = study_lines(session)
-        answer.results([vars(line) for line in lines])
-        for line in lines:
-            closed = ", closed" if line.closed else ""
-            players = counted(line.n_players, "player")
-            answer.say(f"{line.name}: {players}, {line.n_finished} finished{closed}")
 
 
 @app.command()

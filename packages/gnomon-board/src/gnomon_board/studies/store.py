@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import clean_name, note
 from gnomon_board.errors import Conflict, Missing, Refusal
-from gnomon_board.schema import Study, StudyAssignment, now
+from gnomon_board.schema import Study, now
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.plan_check import check_plan
 from gnomon_board.tokens import digest_of
@@ -98,28 +98,12 @@ def close_study(session: Session, study: Study) -> None:
     _note(session, study, "study closed", name=study.name)
 
 
-def new_link(session: Session, study: Study, player: str) -> str:
-    """Return a new key for a player who lost the old one, which ends.
-
-    The player continues at the same step.
-    """
-    key = secrets.token_urlsafe(24)
-    _player_named(study, player).key = digest_of(key)
-    _note(session, study, "personal link renewed", player=player)
-    return key
-
-
 def exclude(session: Session, study: Study, player: str) -> bool:
     """Exclude a player from balancing, or include the player again; return whether excluded."""
-    found = _player_named(study, player)
+    found = next((each for each in study.assignments if each.player == player), None)
+    if found is None:
+        raise Missing(f"study {study.name!r} has no player {player[:64]!r}")
     excluded = found.excluded_at is None
     found.excluded_at = now() if excluded else None
     _note(session, study, "player excluded" if excluded else "player restored", player=player)
     return excluded
-
-
-def _player_named(study: Study, player: str) -> StudyAssignment:
-    found = next((each for each in study.assignments if each.player == player), None)
-    if found is None:
-        raise Missing(f"study {study.name!r} has no player {player[:64]!r}")
-    return found

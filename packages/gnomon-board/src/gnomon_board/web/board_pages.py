@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from gnomon.text_files import csv_text
 from gnomon_board.database import find_named
 from gnomon_board.errors import Conflict, Missing
-from gnomon_board.schema import Entry, EntryAttempt, Season, SeasonRule, Submission, VerifiedTrial
+from gnomon_board.schema import Entry, Season, Submission
 from gnomon_board.seasons import takes_entries
 from gnomon_board.settings import Settings
 from gnomon_board.standing_cache import COUNTED, board_of
@@ -189,10 +189,6 @@ def standings_record(
 #: Values that are the same in all rows, so that the table is self-describing.
 _ABOUT = {"metric": "tce", "unit": "errors", "direction": "lower"}
 _SCORES = (*("algorithm", "task", "run", "score", "ranked", "account", "begun"), *_ABOUT)
-_TRIALS = (
-    *("submission", "entry", "rule", "trial", "tce", "errors_to_learn", "n_episodes"),
-    *("n_attempts", "n_moves", "n_cleared", "log_sha256"),
-)
 
 
 @router.get("/seasons/{name}/{file}", response_class=Response)
@@ -208,7 +204,7 @@ def season_file(
 
     A row of ``scores.csv`` is a trial of a learner on a rule, with its errors; ``ranked`` marks
     entries with a rank, and ``begun`` counts the attempts dealt to the account. ``season.zip``
-    holds the season with its rules, both tables, and its reference in BibTeX. The same version of a
+    holds the season with its rules, the scores, and its reference in BibTeX. The same version of a
     season gives the same bytes; the ETag is their SHA-256.
     """
     season = find_named(session, Season, name)
@@ -264,8 +260,7 @@ _README = """{title}
 
 Season {season} of a Gnomon leaderboard at version {version}; citation.bib is its reference.
 A row of scores.csv is a trial; `gnomon rank scores.csv --where ranked=yes` compares the learners.
-On the board each account counts once. trials.csv lists the submission of each trial, and the
-SHA-256 of its log. `sha256sum --check SHA256SUMS` checks the files.
+On the board each account counts once. `sha256sum --check SHA256SUMS` checks the files.
 """
 
 
@@ -280,25 +275,10 @@ def _archive(session: Session, settings: Settings, board: BoardState, season: Se
             "citation.bib": _bibtex(season, settings),
             "season.json": SeasonRecord.of(season).model_dump_json(indent=1) + "\n",
             "scores.csv": _scores(session, board, season),
-            "trials.csv": _trials(session, season),
         }
         return _packed(f"{season.name}-v{season.version}", files)
     finally:
         _BUILDING.release()
-
-
-def _trials(session: Session, season: Season) -> str:
-    """Return a table with the scores of each trial, its submission, and the hash of its log."""
-    trials = session.execute(
-        select(VerifiedTrial.submission_id, EntryAttempt.entry_id, SeasonRule.name)
-        .add_columns(VerifiedTrial.number, *(getattr(VerifiedTrial, name) for name in _TRIALS[4:]))
-        .join(Submission, VerifiedTrial.submission_id == Submission.id)
-        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
-        .join(SeasonRule, VerifiedTrial.rule_id == SeasonRule.id)
-        .where(Submission.season_id == season.id)
-        .order_by(VerifiedTrial.id)
-    )
-    return csv_text((dict(zip(_TRIALS, row, strict=True)) for row in trials), _TRIALS)
 
 
 def _packed(folder: str, files: Mapping[str, str]) -> bytes:

@@ -135,7 +135,7 @@ def rule(
     name: RuleName,
     page: PageNumber = 1,
 ) -> Response:
-    """Show a rule: its place among the others, and the errors of fifty learners at a time."""
+    """Show a rule, and the errors of fifty learners at a time."""
     found = find_named(session, Season, season)
     asked = find_rule(found, name)
     path = f"/seasons/{season}/rules/{quote(name)}"
@@ -158,7 +158,6 @@ def rule(
             season=found.name,
             season_title=found.title,
             rule=RuleRecord.of(asked, found),
-            ladder=snapshot.standings.rules if snapshot else (),
             learners=lines,
             first=(number - 1) * PER_PAGE + 1,
             n_learners=len(learners),

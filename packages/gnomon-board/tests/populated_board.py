@@ -148,7 +148,6 @@ def _entry(session: Any, season: Season, name: str, account: str, description: s
         name=name,
         name_key=name.casefold(),
         description=description or f"{name}, as it comes with Gnomon.",
-        link="https://example.org/learner",
         created_at=_WHEN,
     )
     session.add(entry)

@@ -10,7 +10,7 @@ from sqlalchemy import inspect, select, text
 
 from app_client import AppClient
 from gnomon_board import create_app, token_for
-from gnomon_board.schema import Account, Entry, ServerSecret, Submission, VerifiedTrial
+from gnomon_board.schema import Account, Entry, ServerValue, Submission, VerifiedTrial
 from small_season import fill, make_season
 from submitted import bearer, register
 
@@ -101,4 +101,4 @@ def test_the_secret_of_the_seeds_is_drawn_once(client, database, settings, seaso
     with AppClient(create_app(settings, database)) as other:
         register(other, token, "Second")
     with database.reading() as session:
-        assert len(session.get_one(ServerSecret, "seeds").value) == 32
+        assert len(session.get_one(ServerValue, "seeds").value) == 64

@@ -91,35 +91,3 @@ def test_whatever_passes_can_be_kept_and_shown(database, text):
         assert names_of(database, *names[-3:]) == names
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        "javascript:alert(1)",
-        "JaVaScRiPt:alert(1)",
-        "data:text/html,<script>alert(1)</script>",
-        "file:///etc/passwd",
-        "//evil.org",
-        "http://",
-        "http:evil.org",
-        "https://user@evil.org/",
-        'https://evil.org/"onmouseover="alert(1)',
-        "https://evil.org/<script>",
-        "https://evil.org/a b",
-        "https://evil.org/\u202e",
-        "http://[::1",
-        "https://example.org/" + "x" * 500,
-    ],
-)
-def test_links_that_are_refused(client, season, token, link):
-    answer = entered(client, token, link)
-    assert (answer.status_code, answer.json()["detail"][:14]) == (422, "link: expected")
-
-
-@pytest.mark.parametrize("link", ["", "http://example.org", "https://example.org:8443/a?b=c#d"])
-def test_links_that_pass(client, season, token, link):
-    assert entered(client, token, f" {link} ").json()["link"] == link
-
-
-def entered(client, token, link):
-    learner = {"name": "Learner", "link": link}
-    return client.post("/api/seasons/spring/entries", json=learner, headers=bearer(token))

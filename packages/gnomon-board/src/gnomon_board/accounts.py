@@ -18,7 +18,6 @@ import secrets
 import unicodedata
 from collections.abc import Collection, Iterable
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -31,8 +30,7 @@ from gnomon_board.schema import (
     Entry,
     EntryAttempt,
     Season,
-    ServerSecret,
-    ServerSwitch,
+    ServerValue,
     Submission,
     Token,
     TokenRequest,
@@ -74,7 +72,7 @@ def erase_account(session: Session, account: Account, *, by: int) -> None:
         request.name = account.name
     entries = session.scalars(select(Entry).where(Entry.account_id == account.id)).all()
     for entry in entries:
-        entry.description = entry.link = entry.withdrawn_reason = ""
+        entry.description = entry.withdrawn_reason = ""
         entry.name = f"erased-{entry.id}"
         entry.name_key = name_key(entry.name) + secrets.token_hex(4)
         for submission in session.scalars(
@@ -94,12 +92,12 @@ def _erase_texts(submission: Submission) -> None:
 
 def server_secret(session: Session, name: str = "seeds") -> bytes:
     """Return the server's secret of 32 random bytes, which is drawn at the first call."""
-    found = session.get(ServerSecret, name)
+    found = session.get(ServerValue, name)
     if found is None:
-        found = ServerSecret(name=name, value=secrets.token_bytes(32))
+        found = ServerValue(name=name, value=secrets.token_hex(32))
         session.add(found)
         session.flush()
-    return found.value
+    return bytes.fromhex(found.value)
 
 
 def token_for(
@@ -115,11 +113,6 @@ def token_for(
         return text
 
 
-def no_accounts(session: Session) -> bool:
-    """Return whether the server has no account yet."""
-    return not session.scalar(select(func.count()).select_from(Account))
-
-
 # -- registration ----------------------------------------------------------------------------------
 
 Registration = Literal["open", "asked", "closed"]
@@ -133,13 +126,13 @@ _TOKEN_DAYS = 365
 
 def registration(session: Session) -> Registration:
     """Return the position of the registration switch."""
-    found = session.get(ServerSwitch, _SWITCH)
+    found = session.get(ServerValue, _SWITCH)
     return next((each for each in get_args(Registration) if found and found.value == each), "asked")
 
 
 def set_registration(session: Session, value: Registration, *, by: int) -> None:
     """Set the registration switch, and log the account that did it."""
-    session.merge(ServerSwitch(name=_SWITCH, value=value))
+    session.merge(ServerValue(name=_SWITCH, value=value))
     note(session, "registration", "switch", by=by, public=False, value=value)
 
 
@@ -240,7 +233,7 @@ def decide(
 
 def _close(request: TokenRequest, state: Literal["granted", "refused", "expired"]) -> None:
     """End a request and erase what was sent, except the name of a granted request."""
-    request.state, request.decided_at = state, now()
+    request.state = state
     request.contact = request.reason = ""
     if state != "granted":
         request.name = ""
@@ -298,11 +291,10 @@ def note(
     )
 
 
-# -- names, texts and links ------------------------------------------------------------------------
+# -- names and texts ------------------------------------------------------------------------
 
 MAX_NAME = 64
 MAX_TEXT = 4000
-MAX_LINK = 500
 
 #: Control, format (bidi marks, zero-width letters), surrogates, private use, not assigned.
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn")
@@ -344,26 +336,6 @@ def clean_text(text: str, what: str = "description") -> str:
         raise Refusal(f"{what}: expected at most {MAX_TEXT} characters, found {len(cleaned)}")
     _refuse_hidden(cleaned, what, but="\n\t")
     return cleaned
-
-
-def clean_link(text: str, what: str = "link") -> str:
-    """Return a link to a web page, or nothing. It is shown, but the server never follows it."""
-    link = text.strip()
-    if not link:
-        return ""
-    if len(link) > MAX_LINK:
-        raise Refusal(f"{what}: expected at most {MAX_LINK} characters, found {len(link)}")
-    try:
-        parts = urlsplit(link)
-        good = (
-            parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
-        )
-    except ValueError:
-        good = False
-    plain = all(" " < letter < "\x7f" and letter not in "\"'<>\\`{}^|" for letter in link)
-    if not (good and plain):
-        raise Refusal(f"{what}: expected http://... or https://..., found {link[:40]!r}")
-    return link
 
 
 def _refuse_hidden(text: str, what: str, but: str) -> None:

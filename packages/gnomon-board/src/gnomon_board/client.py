@@ -92,9 +92,7 @@ class Client:
         self._connection = kind(parts.hostname or "", parts.port, timeout=timeout_s)
         weakref.finalize(self, self._connection.close)
 
-    def entry(
-        self, season: str, name: str, *, description: str = "", link: str = ""
-    ) -> dict[str, Any]:
+    def entry(self, season: str, name: str, *, description: str = "") -> dict[str, Any]:
         """Return the entry of a name in a season; register it if there is none."""
         path = f"/api/seasons/{quote(season, safe='')}/entries"
         after = 0
@@ -104,7 +102,7 @@ class Client:
                     found: dict[str, Any] = entry
                     return found
             after = page[-1]["id"]
-        value = {"name": name, "description": description, "link": link}
+        value = {"name": name, "description": description}
         made: dict[str, Any] = self.ask("POST", path, value)
         return made
 

@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from gnomon_board.accounts import clean_link, clean_name, clean_text, name_key, note, server_secret
+from gnomon_board.accounts import clean_name, clean_text, name_key, note, server_secret
 from gnomon_board.database import find_row
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import (
@@ -50,9 +50,7 @@ def register(
     season: Season,
     account_id: int,
     name: str,
-    *,
     description: str = "",
-    link: str = "",
 ) -> Entry:
     """Register a learner, and assign it the boards of its first attempt."""
     check_open(season)
@@ -73,7 +71,6 @@ def register(
         name=name,
         name_key=name_key(name),
         description=clean_text(description),
-        link=clean_link(link),
     )
     session.add(entry)
     session.flush()

@@ -214,7 +214,6 @@ def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, Remot
                 "actions": game.actions,
                 "n_attempts": game.position,
                 "state": "done" if over else "playing",
-                "changed_at": moment,
                 "finished_at": moment if over else None,
             }
         )
@@ -293,7 +292,7 @@ def close_unfinished(database: Database) -> None:
                 game = RemoteGame(assignment, *which, reveal=True, interpreted=False)
                 game.abandon()
                 trial.actions, trial.state = game.actions, "abandoned"
-                trial.changed_at = trial.finished_at = now()
+                trial.finished_at = now()
 
 
 def queue_played(database: Database, settings: Settings) -> int:

@@ -154,15 +154,6 @@ class TokenRequest(Base):
     state: Mapped[str] = mapped_column(String(8), default="waiting", index=True)
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
-    decided_at: Mapped[datetime.datetime | None]
-
-
-class ServerSwitch(Base):
-    """A setting that moderators change while the server runs."""
-
-    __tablename__ = "server_switches"
-    name: Mapped[Name] = mapped_column(primary_key=True)
-    value: Mapped[Name]
 
 
 class Season(Base):
@@ -237,7 +228,6 @@ class Entry(Base):
     name: Mapped[Name]
     name_key: Mapped[Name]
     description: Mapped[str] = mapped_column(default="")
-    link: Mapped[str] = mapped_column(default="")
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     withdrawn_at: Mapped[datetime.datetime | None]
     withdrawn_reason: Mapped[str] = mapped_column(default="")
@@ -379,13 +369,12 @@ def _make_append_only(table: object, connection: Connection, **_: Any) -> None:
         connection.exec_driver_sql(statement)
 
 
-class ServerSecret(Base):
-    """A random key that only this server knows, such as the one that assigns seeds."""
+class ServerValue(Base):
+    """A value of this server: a key that it drew, or a setting that moderators change."""
 
-    __tablename__ = "server_secrets"
+    __tablename__ = "server_values"
     name: Mapped[Name] = mapped_column(primary_key=True)
-    value: Mapped[bytes]
-    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    value: Mapped[str]
 
 
 class RemoteTrial(Base):
@@ -406,8 +395,6 @@ class RemoteTrial(Base):
     state: Mapped[str] = mapped_column(String(16), default="playing")
     n_attempts: Mapped[int] = mapped_column(default=0)
     actions: Mapped[bytes] = mapped_column(default=b"")
-    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
-    changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
     finished_at: Mapped[datetime.datetime | None]
     attempt: Mapped[EntryAttempt] = relationship(back_populates="remote_trials")
     rule: Mapped[SeasonRule] = relationship()
@@ -435,6 +422,11 @@ class Study(Base):
     def is_closed(self) -> bool:
         """Whether the study takes no more participants."""
         return self.closes_at is not None and self.closes_at <= now()
+
+    @property
+    def n_finished(self) -> int:
+        """Number of players who finished."""
+        return sum(player.finished_at is not None for player in self.assignments)
 
 
 class StudyAssignment(Base):

@@ -5,10 +5,11 @@ The database's address, which may hold a password, is never shown.
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from gnomon_board.errors import LeaderboardError
 
@@ -102,16 +103,12 @@ class Settings:
 
     def to_json(self) -> str:
         """Return all settings for a subprocess, including the database's address."""
-        return json.dumps(
-            {each.name: getattr(self, each.name) for each in fields(self)}, default=str
-        )
+        return TypeAdapter(Settings).dump_json(self).decode()
 
     @classmethod
     def from_json(cls, text: str) -> Settings:
         """Return the settings from :meth:`to_json`."""
-        values = json.loads(text)
-        tuples = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        return cls(**(values | tuples | {"data": Path(values["data"])}))
+        return TypeAdapter(cls).validate_json(text)
 
     @property
     def database(self) -> str:

@@ -6,6 +6,7 @@ takes longer, pages show the previous standings with a note.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -139,18 +140,11 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
         .group_by(Entry.id, Account.id)
         .order_by(Entry.id)
     ).all()
-    of_account: dict[str, dict[int, tuple[str, int]]] = {}
-    for entry, name, account, _, n_dealt in dealt:
-        of_account.setdefault(account, {})[entry] = name, n_dealt
+    n_begun = Counter[str]()
+    for _, _, account, _, n_dealt in dealt:
+        n_begun[account] += n_dealt
     found = {
-        entry: Contender(
-            entry,
-            name,
-            account,
-            *(0, 0),
-            n_begun=sum(n for _, n in of_account[account].values()),
-            also_begun=tuple(n for e, (n, _) in of_account[account].items() if e != entry),
-        )
+        entry: Contender(entry, name, account, *(0, 0), n_begun=n_begun[account])
         for entry, name, account, withdrawn_at, _ in dealt
         if withdrawn_at is None
     }

@@ -52,7 +52,7 @@ class Contender:
     Of its attempts, ``n_verified`` count, ``n_withdrawn`` were withdrawn after verification,
     ``n_refused`` were used up otherwise (refused, failed, withdrawn before), and ``n_unfinished``
     have begun and are neither finished nor closed. ``n_begun`` is the number of attempts that were
-    dealt to the account in the season, ``also_begun`` its other entries by name.
+    dealt to the account in the season.
     """
 
     entry_id: int
@@ -64,7 +64,6 @@ class Contender:
     n_refused: int = 0
     n_unfinished: int = 0
     n_begun: int = 1
-    also_begun: tuple[str, ...] = ()
 
 
 class Score(NamedTuple):

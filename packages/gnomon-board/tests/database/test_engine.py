@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from gnomon_board.database import Database
-from gnomon_board.schema import Entry, Season, ServerSwitch
+from gnomon_board.schema import Entry, Season, ServerValue
 from small_season import make_season
 
 #: What a transaction holds together must hold on PostgreSQL too.
@@ -20,14 +20,14 @@ ON_BOTH_DATABASES = True
 def count_up(database: Database, by: int) -> None:
     for _ in range(by):
         with database.writing() as session:
-            row = session.get_one(ServerSwitch, "x", with_for_update=True)
+            row = session.get_one(ServerValue, "x", with_for_update=True)
             row.value = str(int(row.value) + 1)
 
 
 def test_writers_at_once_lose_nothing(database):
     """Read, then write: in threads of one process, and over two engines, as two processes have."""
     with database.writing() as session:
-        session.add(ServerSwitch(name="x", value="0"))
+        session.add(ServerValue(name="x", value="0"))
     other = Database(database.url.render_as_string(hide_password=False))
     threads = [threading.Thread(target=count_up, args=(each, 20)) for each in (database, other) * 3]
     for thread in threads:
@@ -35,7 +35,7 @@ def test_writers_at_once_lose_nothing(database):
     for thread in threads:
         thread.join(120)
     with other.reading() as session:
-        assert session.get_one(ServerSwitch, "x").value == "120"
+        assert session.get_one(ServerValue, "x").value == "120"
     other.close()
 
 
@@ -59,14 +59,14 @@ def test_versions_are_counted_by_the_database(database):
 def test_an_error_undoes_all_of_it(database):
     def fail() -> None:
         with database.writing() as session:
-            session.add(ServerSwitch(name="x", value="0"))
+            session.add(ServerValue(name="x", value="0"))
             session.flush()
             raise RuntimeError("oh")
 
     with pytest.raises(RuntimeError, match="oh"):
         fail()
     with database.reading() as session:
-        assert session.get(ServerSwitch, "x") is None
+        assert session.get(ServerValue, "x") is None
     # And the next writer has its turn at once.
     start = time.monotonic()
     make_season(database)
@@ -100,14 +100,14 @@ def test_a_failed_commit_keeps_nothing_and_gives_the_turn_back(database):
 def test_a_session_that_ends_in_another_thread(database):
     writing = database.writing()
     session = writing.__enter__()
-    session.add(ServerSwitch(name="x", value="7"))
+    session.add(ServerValue(name="x", value="7"))
     session.flush()
     ending = threading.Thread(target=writing.__exit__, args=(None, None, None))
     ending.start()
     ending.join(30)
     make_season(database)
     with database.reading() as session:
-        assert session.get_one(ServerSwitch, "x").value == "7"
+        assert session.get_one(ServerValue, "x").value == "7"
 
 
 def test_readers_do_not_wait_for_a_writer(database):

@@ -71,7 +71,6 @@ def test_every_assignment_that_was_dealt_counts_as_begun(client, database, seaso
     after = contenders()
     ada = after["Chance"]
     assert ada["n_begun"] == before["Chance"]["n_begun"] + 3
-    assert ada["also_begun"][-3:] == ["ada's 0", "ada's 1", "ada's 2"]
     assert after["Frugal"] == before["Frugal"]
     assert f"one of {ada['n_begun']} begun" in client.get(f"/seasons/{season}").text
 

@@ -32,7 +32,6 @@ def register(
     ] = None,
     learner: Annotated[str, typer.Option(help="Learner to write into the file.")] = "uniform",
     description: Annotated[str, typer.Option(help="Description, as plain text.")] = "",
-    link: Annotated[str, typer.Option(help="Address of a page about it.")] = "",
     insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,7 +47,7 @@ def register(
 
     with answering("register", as_json=as_json) as answer:
         client = Client(to, token, insecure=insecure)
-        entry = client.entry(season, name, description=description, link=link)
+        entry = client.entry(season, name, description=description)
         answer.results([entry])
         answer.say(f"{entry['name']} is entry {entry['id']} of {entry['season']}")
         if out is not None:

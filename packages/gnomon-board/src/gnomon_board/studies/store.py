@@ -6,7 +6,6 @@ What is done here is done on the server's machine, and noted in the audit log.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
@@ -45,35 +44,6 @@ def make_study(session: Session, plan: StudyPlan) -> tuple[Study, str]:
 
 def _note(session: Session, study: Study, action: str, **detail: Any) -> None:
     note(session, action, "study", study.id, public=False, **detail)
-
-
-# -- reading ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class StudyLine:
-    """A study among others."""
-
-    id: int
-    name: str
-    title: str
-    n_players: int
-    n_finished: int
-    closed: bool
-
-    @classmethod
-    def of(cls, study: Study) -> StudyLine:
-        """Count the players of a study."""
-        finished = sum(player.finished_at is not None for player in study.assignments)
-        n_players = len(study.assignments)
-        return cls(study.id, study.name, study.title, n_players, finished, study.is_closed)
-
-
-def study_lines(session: Session) -> list[StudyLine]:
-    """Return all studies, the newest first."""
-    return [
-        StudyLine.of(study) for study in session.scalars(select(Study).order_by(Study.id.desc()))
-    ]
 
 
 # -- invitations and players -----------------------------------------------------------------------

@@ -8,14 +8,13 @@ import json
 import re
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel
-from sqlalchemy import Select, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from gnomon.text_files import csv_text
@@ -24,7 +23,7 @@ from gnomon_board.errors import Conflict, Missing
 from gnomon_board.schema import Entry, Season, Submission
 from gnomon_board.seasons import takes_entries
 from gnomon_board.settings import Settings
-from gnomon_board.standing_cache import COUNTED, board_of
+from gnomon_board.standing_cache import board_of
 from gnomon_board.standings import PER_PAGE, Order, Standings, score_table, select_lines
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon_board.web.api.records import SeasonRecord
@@ -37,49 +36,13 @@ PageNumber = Annotated[int, Query(ge=1, le=100_000, description="Number of the p
 _TOP = 5
 
 
-@dataclass(frozen=True)
-class SeasonLine:
-    """A season among others; ``is_open``: it takes entries now."""
-
-    name: str
-    title: str
-    division: str
-    description: str
-    n_rules: int
-    n_entries: int
-    n_verified: int
-    is_open: bool
-
-
-def season_lines(session: Session) -> list[SeasonLine]:
-    """Return all seasons, the newest first."""
-    entries = _counts(session, select(Entry.season_id, func.count()).group_by(Entry.season_id))
-    verified = _counts(
-        session,
-        select(Submission.season_id, func.count())
-        .where(Submission.state.in_(COUNTED))
-        .group_by(Submission.season_id),
-    )
-    return [
-        SeasonLine(
-            *(s.name, s.title, s.division, s.description),
-            *(len(s.rules), entries.get(s.id, 0), verified.get(s.id, 0), takes_entries(s)),
-        )
-        for s in session.scalars(select(Season).order_by(Season.id.desc()))
-    ]
-
-
-def _counts(session: Session, query: Select[int, int]) -> dict[int, int]:
-    return {row[0]: row[1] for row in session.execute(query)}
-
-
 @router.get("/", include_in_schema=False)
 def home(request: Request, session: ReadSession, board: CurrentBoard) -> Response:
     """Show the top of the current season, and the list of seasons."""
-    seasons = season_lines(session)
+    seasons = session.scalars(select(Season).order_by(Season.id.desc())).all()
+    is_open = {each.name: takes_entries(each) for each in seasons}
     # The newest season that takes entries now, else the newest.
-    line = max(seasons, key=lambda each: each.is_open, default=None)
-    season = find_named(session, Season, line.name) if line else None
+    season = max(seasons, key=lambda each: is_open[each.name], default=None)
 
     def make() -> str:
         snapshot = board.snapshot(season) if season else None
@@ -87,13 +50,14 @@ def home(request: Request, session: ReadSession, board: CurrentBoard) -> Respons
         return rendered(
             "board/home.html",
             "/",
-            current=line,
+            current=season,
+            is_open=is_open,
             top=ranked[:_TOP],
             n_ranked=len(ranked),
             seasons=seasons,
         )
 
-    return board.answer(request, season, make, state=tuple(seasons))
+    return board.answer(request, season, make, state=tuple((each.version, is_open[each.name]) for each in seasons))
 
 
 # -- standings -------------------------------------------------------------------------------------

@@ -102,9 +102,9 @@ class Gate:
     ) -> None:
         method = scope["method"]
         if method == "HEAD":
-            # Answered like GET, without the body; the pages see a GET.
-            scope, send = {**scope, "method": "GET"}, _without_body(send)
-        request_id = begin_request(scope, believed=_asked_by_a_proxy(scope, self._settings))
+            # The pages see a GET; the protocol sends no body.
+            scope = {**scope, "method": "GET"}
+        request_id = begin_request()
         headers = {**HEADERS, REQUEST_ID: request_id, "Cache-Control": "no-store"}
         if self._settings.secure_cookies:
             headers["Strict-Transport-Security"] = "max-age=31536000"
@@ -270,18 +270,10 @@ def address_of(scope: Scope) -> str:
     return found
 
 
-def _peer(scope: Scope) -> str:
-    client = scope.get("client")
-    return client[0] if client else "local"
-
-
-def _asked_by_a_proxy(scope: Scope, settings: Settings) -> bool:
-    return _peer(scope) in settings.trusted_proxies
-
-
 def _client_address(scope: Scope, settings: Settings) -> str:
-    address = _peer(scope)
-    if _asked_by_a_proxy(scope, settings):
+    client = scope.get("client")
+    address = client[0] if client else "local"
+    if address in settings.trusted_proxies:
         # The proxy appends the address that it saw to any value from the client.
         # Some proxies add a separate header after one from the client.
         forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
@@ -371,15 +363,6 @@ def _with_headers(send: Send, values: Mapping[str, str], noted: Callable[[int], 
             headers = MutableHeaders(scope=message)
             for name, value in values.items():
                 headers.setdefault(name, value)
-        await send(message)
-
-    return sending
-
-
-def _without_body(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.body":
-            message = {**message, "body": b""}
         await send(message)
 
     return sending

@@ -9,33 +9,25 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import secrets
 import sys
 import time
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal
 
-from starlette.datastructures import Headers
-
 if TYPE_CHECKING:
     from starlette.types import Scope
 
 LogFormat = Literal["text", "json"]
 HEADER = "X-Request-ID"
-_FORM = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _log = logging.getLogger("gnomon.requests")
 #: Id of the current request, in the task and the threads that answer it.
 _current: ContextVar[str] = ContextVar("request", default="")
 
 
-def begin_request(scope: Scope, *, believed: bool) -> str:
-    """Return the id of a new request, and set it for its log lines.
-
-    ``believed``: whether the request comes from a trusted proxy, whose id is used if it is valid.
-    """
-    given = Headers(scope=scope).get(HEADER, "") if believed else ""
-    found = given if _FORM.fullmatch(given) else secrets.token_hex(8)
+def begin_request() -> str:
+    """Return the id of a new request, and set it for its log lines."""
+    found = secrets.token_hex(8)
     _current.set(found)
     return found
 

@@ -17,11 +17,13 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gnomon_board.accounts import make_account, no_accounts, note
+from sqlalchemy import select
+
+from gnomon_board.accounts import token_for
 from gnomon_board.database import Database, current_revision, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
+from gnomon_board.schema import Account
 from gnomon_board.settings import Settings
-from gnomon_board.tokens import issue_token
 from gnomon_board.web.limits import Connections, Counts, client_of
 from gnomon_board.web.request_log import LogFormat, log_to_stderr
 from gnomon_board.worker import WorkerSupervisor
@@ -76,12 +78,10 @@ def prepare(settings: Settings) -> tuple[Database, str | None]:
 
 
 def _first_token(database: Database) -> str | None:
-    with database.writing() as session:
-        if not no_accounts(session):
+    with database.reading() as session:
+        if session.scalar(select(Account.id).limit(1)) is not None:
             return None
-        account = make_account(session, "admin")
-        note(session, "account made", "account", account.id, public=False)
-        return issue_token(session, account, ["admin"], label="first")[1]
+    return token_for(database, "admin", ["admin"])
 
 
 def _sweep_incoming(settings: Settings) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon_board.database import find_row
@@ -34,7 +35,6 @@ from gnomon_board.studies.participants import (
 )
 from gnomon_board.studies.plan import AnswerError, Ending, Question, StudyPlan
 from gnomon_board.studies.plan_check import check_plan
-from gnomon_board.studies.store import StudyLine, study_lines
 from gnomon_board.web.api.dependencies import (
     Admin,
     CurrentSettings,
@@ -57,7 +57,8 @@ router = APIRouter(tags=["studies"])
 @router.get("/studies", include_in_schema=False)
 def studies(request: Request, session: ReadSession, who: Admin) -> Response:
     """List the studies of the server."""
-    return html_response(request, "play/studies.html", studies=study_lines(session))
+    found = session.scalars(select(Study).order_by(Study.id.desc())).all()
+    return html_response(request, "play/studies.html", studies=found)
 
 
 @router.get("/studies/{number}", include_in_schema=False)
@@ -68,7 +69,7 @@ def study(request: Request, session: ReadSession, who: Admin, number: RowId) -> 
     return html_response(
         request,
         "play/study.html",
-        study=StudyLine.of(found),
+        study=found,
         plan=plan,
         players=player_counts(session, found),
         findings=[each for each in check_plan(plan).findings if each.severity != "note"],

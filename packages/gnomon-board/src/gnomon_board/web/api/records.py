@@ -110,7 +110,6 @@ class EntryRecord(_RowRecord):
     account: _NameOf
     name: str
     description: str
-    link: str
     created_at: _Moment
     withdrawn_at: _Moment | None
     withdrawn_reason: str

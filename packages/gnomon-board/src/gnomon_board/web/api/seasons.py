@@ -69,12 +69,11 @@ entries_router = APIRouter(prefix="/api", tags=["entries"])
 
 
 class NewEntry(BaseModel):
-    """A learner that is to be registered. Texts are plain; a link is http or https."""
+    """A learner that is to be registered. Texts are plain."""
 
     model_config = ConfigDict(extra="forbid")
     name: Annotated[str, Field(max_length=200)]
     description: Annotated[str, Field(max_length=8000)] = ""
-    link: Annotated[str, Field(max_length=1000)] = ""
 
 
 def check_owner(entry: Entry, who: Caller) -> None:
@@ -91,14 +90,8 @@ def register_entry(
     who: Submitter,
 ) -> EntryRecord:
     """Register a learner in a season; the answer says on which boards it has to play."""
-    made = register(
-        session,
-        find_named(session, Season, season),
-        who.account_id,
-        entry.name,
-        description=entry.description,
-        link=entry.link,
-    )
+    found = find_named(session, Season, season)
+    made = register(session, found, who.account_id, entry.name, entry.description)
     session.refresh(made)
     return EntryRecord.of(made)
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -21,11 +20,11 @@ from gnomon.text_files import read_toml
 from gnomon_board.accounts import clean_text
 from gnomon_board.drawn_rules import ELEMENTS, Difficulty, Progress, generate_rules, reason_against
 from gnomon_board.errors import LeaderboardError, wrong_field
+from gnomon_board.schema import Division, Season, SeasonRule
 from gohr import ExperimentConfig, available_rules
 from gohr.experiments import RuleEntry
 from gohr.rules import rule_info
 
-Division = Literal["hidden", "replayed"]
 _Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 _Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 _Counts = Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -34,75 +33,46 @@ _Moment = datetime.datetime | datetime.date
 _ANY_CHANCE = Difficulty(chance=(0.001, 0.999))
 
 
-@dataclass(frozen=True, slots=True)
-class SeasonPlan:
-    """A season before it is created: the columns of its row, and those of its rules, in order."""
+def read_season(
+    path: str | Path, *, rng: np.random.Generator, progress: Progress | None = None
+) -> Season:
+    """Return the season of a file, as a row that is not stored yet; rule files are relative to it.
 
-    columns: Mapping[str, Any]
-    rules: tuple[Mapping[str, Any], ...]
+    ``rng`` draws the hidden rules and their order; its seed must not be guessable. ``progress`` is
+    called with the number of drawn rules and that of all.
+    """
 
-    @property
-    def hidden_rules(self) -> tuple[RuleEntry, ...]:
-        """The rules that the commitment covers."""
-        hidden = (rule for rule in self.rules if rule["visibility"] == "hidden")
-        return tuple(RuleEntry(rule["name"], rule["text"]) for rule in hidden)
-
-    @classmethod
-    def from_toml(
-        cls, path: str | Path, *, rng: np.random.Generator, progress: Progress | None = None
-    ) -> SeasonPlan:
-        """Read a season file; rule files are relative to it.
-
-        ``rng`` draws the hidden rules and their order; its seed must not be guessable. ``progress``
-        is called with the number of drawn rules and that of all.
-        """
-
-        def read(values: Mapping[str, Any]) -> SeasonPlan:
-            return cls.from_record(values, base=Path(path).parent, rng=rng, progress=progress)
-
-        return read_toml(path, read, error=LeaderboardError)
-
-    @classmethod
-    def from_record(
-        cls,
-        values: Mapping[str, Any],
-        *,
-        base: Path | None = None,
-        rng: np.random.Generator,
-        progress: Progress | None = None,
-    ) -> SeasonPlan:
-        """Read a season from the fields of its file; as :meth:`from_toml`."""
+    def read(values: Mapping[str, Any]) -> Season:
         fields = _checked(values)
         hidden = fields.hidden
         own = fields.rules if hidden is None else hidden.rules
-        config = _experiment(fields, own or ["anything-goes"], base)
+        config = _experiment(fields, own or ["anything-goes"], Path(path).parent)
         entries = list(config.rules) if own else []
         if hidden is None:
             rules = [_public(entry) for entry in entries]
         else:
             rules = _hidden(fields.name, entries, hidden, config, rng, progress)
-            if (hidden.rules_per_attempt or 0) > len(rules):
-                raise LeaderboardError(
-                    f"field 'hidden.rules_per_attempt': expected at most {len(rules)}, the "
-                    f"number of rules, found {hidden.rules_per_attempt}"
-                )
         if not rules:
             raise LeaderboardError("field 'rules': expected at least one rule, found none")
-        columns = {
-            "name": fields.name,
-            "title": clean_text(fields.title or fields.name, "title"),
-            "description": clean_text(fields.description),
-            "division": fields.division,
-            "board": config.to_record()["board"],
-            "trials": config.trials,
-            "episodes": config.episodes,
-            "horizon": config.horizon,
-            "rules_per_attempt": hidden and (hidden.rules_per_attempt or len(rules)),
-            "max_attempts": fields.max_attempts,
-            "opens_at": _utc(fields.opens),
-            "closes_at": _utc(fields.closes),
-        }
-        return cls(columns, tuple(rules))
+        for position, rule in enumerate(rules):
+            rule.position = position
+        return Season(
+            name=fields.name,
+            title=clean_text(fields.title or fields.name, "title"),
+            description=clean_text(fields.description),
+            division=fields.division,
+            board=config.to_record()["board"],
+            trials=config.trials,
+            episodes=config.episodes,
+            horizon=config.horizon,
+            rules_per_attempt=hidden and (hidden.rules_per_attempt or len(rules)),
+            max_attempts=fields.max_attempts,
+            opens_at=_utc(fields.opens),
+            closes_at=_utc(fields.closes),
+            rules=rules,
+        )
+
+    return read_toml(path, read, error=LeaderboardError)
 
 
 class _HiddenFields(BaseModel):
@@ -167,7 +137,7 @@ def _utc(moment: _Moment | None) -> datetime.datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
 
 
-def _experiment(fields: _SeasonFields, rules: Sequence[Any], base: Path | None) -> ExperimentConfig:
+def _experiment(fields: _SeasonFields, rules: Sequence[Any], base: Path) -> ExperimentConfig:
     """Read rules, suites and boards as an experiment does."""
     record: dict[str, Any] = {
         "name": fields.name,
@@ -182,11 +152,11 @@ def _experiment(fields: _SeasonFields, rules: Sequence[Any], base: Path | None) 
     return ExperimentConfig.from_record(record, base=base)
 
 
-def _public(entry: RuleEntry) -> dict[str, Any]:
-    rule = {"name": entry.name, "text": entry.text, "visibility": "public"}
+def _public(entry: RuleEntry) -> SeasonRule:
+    rule = SeasonRule(name=entry.name, text=entry.text, visibility="public")
     if entry.name in available_rules() and RuleEntry.named(entry.name).hash == entry.hash:
         info = rule_info(entry.name)
-        return rule | {"family": info.family, "tags": list(info.tags)}
+        rule.family, rule.tags = info.family, list(info.tags)
     return rule
 
 
@@ -197,7 +167,7 @@ def _hidden(
     config: ExperimentConfig,
     rng: np.random.Generator,
     progress: Progress | None,
-) -> list[dict[str, Any]]:
+) -> list[SeasonRule]:
     """Return the hidden rules in random order, under uninformative names."""
     where: dict[str, Any] = {"board_spec": config.board, "horizon": config.horizon}
     for entry in own:
@@ -218,16 +188,17 @@ def _hidden(
         rules += [(rule.text, list(rule.elements)) for rule in drawn]
     if not rules:
         raise LeaderboardError("field 'hidden': expected 'generate' or 'rules', found no rule")
-    order = rng.permutation(len(rules)).tolist()
+    if (fields.rules_per_attempt or 0) > len(rules):
+        raise LeaderboardError(
+            f"field 'hidden.rules_per_attempt': expected at most {len(rules)}, the number of "
+            f"rules, found {fields.rules_per_attempt}"
+        )
     width = len(str(max(10, len(rules))))
+    names = (f"{season}-h{place:0{width}d}" for place in range(1, len(rules) + 1))
+    shuffled = (rules[i] for i in rng.permutation(len(rules)).tolist())
     return [
-        {
-            "name": f"{season}-h{place:0{width}d}",
-            "text": rules[i][0],
-            "tags": rules[i][1],
-            "visibility": "hidden",
-        }
-        for place, i in enumerate(order, 1)
+        SeasonRule(name=name, text=text, tags=tags, visibility="hidden")
+        for name, (text, tags) in zip(names, shuffled, strict=True)
     ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -12,9 +11,7 @@ from gnomon_board.accounts import note
 from gnomon_board.commitment import Reveal, RevealedRule, commit
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import Season, SeasonRule, now
-
-if TYPE_CHECKING:
-    from gnomon_board.season_plan import SeasonPlan
+from gohr.experiments import RuleEntry
 
 
 def find_rule(season: Season, name: str) -> SeasonRule:
@@ -42,30 +39,18 @@ def takes_entries(season: Season) -> bool:
     return True
 
 
-def create_season(session: Session, plan: SeasonPlan) -> Season:
+def create_season(session: Session, season: Season) -> None:
     """Add a season to the board, with the commitment to its hidden rules if it has any."""
-    name, hidden = plan.columns["name"], plan.hidden_rules
+    name, division = season.name, season.division
     if session.scalar(select(Season.id).where(Season.name == name)) is not None:
         raise Conflict(f"there is a season {name!r} already")
-    salt = secrets.token_hex(32) if hidden else None
-    season = Season(
-        **plan.columns,
-        salt=salt,
-        commitment=None if salt is None else commit(name, hidden, salt),
-        rules=[SeasonRule(position=i, **rule) for i, rule in enumerate(plan.rules)],
-    )
+    if hidden := [RuleEntry(x.name, x.text) for x in season.rules if x.visibility == "hidden"]:
+        season.salt = secrets.token_hex(32)
+        season.commitment = commit(name, hidden, season.salt)
     session.add(season)
     session.flush()
-    note(
-        session,
-        "season made",
-        "season",
-        season.id,
-        name=season.name,
-        division=season.division,
-        commitment=season.commitment,
-    )
-    return season
+    detail = {"name": name, "division": division, "commitment": season.commitment}
+    note(session, "season made", "season", season.id, **detail)
 
 
 def reveal_season(session: Session, season: Season, *, early: bool = False) -> Reveal:

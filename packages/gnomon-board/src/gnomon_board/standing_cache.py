@@ -144,7 +144,7 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
     for _, _, account, _, n_dealt in dealt:
         n_begun[account] += n_dealt
     found = {
-        entry: Contender(entry, name, account, *(0, 0), n_begun=n_begun[account])
+        entry: Contender(entry, name, account, 0, 0, n_begun=n_begun[account])
         for entry, name, account, withdrawn_at, _ in dealt
         if withdrawn_at is None
     }

@@ -35,19 +35,20 @@ def new(
     Example:
       gnomon-board season new season.toml --data board
     """
-    from gnomon_board.season_plan import SeasonPlan, secret_rng
+    from gnomon_board.season_plan import read_season, secret_rng
     from gnomon_board.seasons import create_season
 
     with bar_of("rules drawn") as progress:
-        plan = SeasonPlan.from_toml(file, rng=secret_rng(), progress=progress)
+        season = read_season(file, rng=secret_rng(), progress=progress)
     with board_answering("season new", data, database, as_json, create=True) as (answer, opened):
         with opened.writing() as session:
-            season = create_season(session, plan)
-            record = {"season": season.name, "commitment": season.commitment}
-        n_hidden = len(plan.hidden_rules)
-        answer.results([record | {"n_rules": len(plan.rules), "n_hidden": n_hidden}])
+            create_season(session, season)
+        n_rules = len(season.rules)
+        n_hidden = sum(rule.visibility == "hidden" for rule in season.rules)
+        record = {"season": season.name, "commitment": season.commitment}
+        answer.results([record | {"n_rules": n_rules, "n_hidden": n_hidden}])
         answer.say(
-            f"season {season.name}: {counted(len(plan.rules), 'rule')}, {n_hidden} hidden, "
+            f"season {season.name}: {counted(n_rules, 'rule')}, {n_hidden} hidden, "
             f"{season.division} division"
         )
         if season.commitment is not None:

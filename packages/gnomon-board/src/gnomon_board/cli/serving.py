@@ -152,8 +152,7 @@ def backup(
     with board_answering("backup", data, database, as_json) as (answer, opened):
         record = back_up(Settings(data, database), opened, folder)
         answer.results([record])
-        rows = sum(record["rows"].values())
-        answer.say(f"{rows} rows and {record['logs']} logs are in {folder}")
+        answer.say(f"the database and {record['logs']} logs are in {folder}")
         for name in record["damaged"]:
             answer.warn(f"damaged or missing: {data}/evidence/{name[:2]}/{name}")
     raise typer.Exit(1 if record["damaged"] else 0)

@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.text_files import parse_toml, read_text
@@ -179,7 +189,36 @@ class Recruitment(Part):
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 #: Characters of a page, most of which its pictures take.
 _MOST_OF_PAGE = 4_000_000
-_Text = Annotated[str, Field(max_length=_MOST_OF_PAGE)]
+#: Suffixes of pictures that a page may show.
+_PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
+_MOST_PICTURE_BYTES = 2_000_000
+#: A picture of a page in Markdown, by a file name.
+_PICTURE = re.compile(r"(!\[[^\]]*\]\()([^()\s:]+)(?=\))")
+
+
+def _read_page(value: Any, info: ValidationInfo) -> Any:
+    """Return a page of a file, with its pictures as data addresses: pages load nothing else."""
+    if info.context is None or not isinstance(value, str):
+        return value
+    base: Path = info.context
+    if value.endswith(".md") and "\n" not in value:
+        value = read_text(base / value)
+    return _PICTURE.sub(lambda found: found[1] + _picture_data(base / found[2]), value)
+
+
+def _picture_data(path: Path) -> str:
+    """Return a picture as a data address; raise ConfigError if it is missing or too large."""
+    kind = _PICTURES.get(path.suffix.lower())
+    if kind is None or not path.is_file():
+        raise ConfigError(f"{path}: expected a picture (gif, jpeg, png)")
+    content = path.read_bytes()
+    if len(content) > _MOST_PICTURE_BYTES:
+        most, n_bytes = _MOST_PICTURE_BYTES, len(content)
+        raise ConfigError(f"{path}: expected at most {most:,} bytes, found {n_bytes:,}")
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+_Text = Annotated[str, BeforeValidator(_read_page), Field(max_length=_MOST_OF_PAGE)]
 _Page = Annotated[_Text, Field(min_length=1)]
 
 
@@ -196,6 +235,11 @@ def _is_path(name: str) -> str:
     return name
 
 
+def _given_board(path: Path) -> list[dict[str, Any]]:
+    pieces = read_board_file(path).pieces
+    return [{"cell": piece.pos, "shape": piece.shape, "color": piece.color} for piece in pieces]
+
+
 class Series(SeriesPlan):
     """A rule of a list: boards to play, or evidence and then test boards without replies.
 
@@ -206,6 +250,13 @@ class Series(SeriesPlan):
 
     evidence: Literal["own", "random", "positive", "negative", "informative"] | None = None
     tests: Annotated[int, Field(ge=1, le=50)] = 5
+
+    @field_validator("given", mode="before")
+    @classmethod
+    def _read_boards(cls, given: Any, info: ValidationInfo) -> Any:
+        if info.context is None or not isinstance(given, list):
+            return given
+        return [_given_board(info.context / x) if isinstance(x, str) else x for x in given]
 
     @model_validator(mode="after")
     def _tests_have_no_replies(self) -> Series:
@@ -222,7 +273,9 @@ class StudyPlan(Part):
     """A study, as its TOML file defines it.
 
     There an entry of a list is the name of a rule, or a table with the fields of a
-    :class:`Series`; a field that it leaves out is taken from ``defaults``, or from the study.
+    :class:`Series`; a field that it leaves out is taken from ``defaults``, or from the study. Pages
+    may be file names that end in ``.md``, rules file names that end in ``.txt``, and ``given``
+    names of board files.
     Players of a list take the trials 0, 1, ... in turn. Evidence and test boards are those of
     learners and models in the same trial with the same ``seed``.
 
@@ -260,8 +313,11 @@ class StudyPlan(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _every_series_is_whole(cls, record: Any) -> Any:
-        """Put into each series what it leaves out; leave the report of wrong types to its check."""
+    def _every_series_is_whole(cls, record: Any, info: ValidationInfo) -> Any:
+        """Put into each series what it leaves out, and the texts of rules from files into the plan.
+
+        The report of wrong types is left to their checks.
+        """
         if not isinstance(record, dict) or not isinstance(record.get("lists"), dict):
             return record
         names = ("episodes", "horizon", "memory_aid", "board")
@@ -269,13 +325,15 @@ class StudyPlan(Part):
         record = dict(record)
         if isinstance(record.get("defaults"), dict):
             shared |= record.pop("defaults")
+        texts = record.get("rule_texts", {})
+        texts = dict(texts) if isinstance(texts, dict) else texts
         lists = {
-            name: [_whole(entry, shared) for entry in entries]
+            name: [_whole(entry, shared, info.context, texts) for entry in entries]
             if isinstance(entries, list | tuple)
             else entries
             for name, entries in record["lists"].items()
         }
-        return record | {"lists": lists}
+        return record | {"lists": lists, "rule_texts": texts}
 
     @model_validator(mode="after")
     def _own_attempts_come_first(self) -> StudyPlan:
@@ -303,8 +361,10 @@ class StudyPlan(Part):
         return load_suite("gohr-basic").texts.get(name)
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any], where: str = "study plan") -> StudyPlan:
-        """Check a plan.
+    def from_record(
+        cls, record: Mapping[str, Any], where: str = "study plan", base: Path | None = None
+    ) -> StudyPlan:
+        """Check a plan; with ``base``, read the files that it names, relative to this folder.
 
         Raises
         ------
@@ -312,14 +372,23 @@ class StudyPlan(Part):
             A field is not valid; the message names the first one.
         """
         try:
-            return cls.model_validate(dict(record))
+            return cls.model_validate(dict(record), context=base)
         except ValidationError as error:
             raise ConfigError(f"{where}: {_first_of(error)}") from None
 
 
-def _whole(entry: Any, shared: Mapping[str, Any]) -> Any:
+def _whole(entry: Any, shared: Mapping[str, Any], base: Path | None, texts: Any) -> Any:
     entry = {"rule": entry} if isinstance(entry, str) else entry
-    return {**shared, **entry} if isinstance(entry, dict) else entry
+    if not isinstance(entry, dict):
+        return entry
+    found = {**shared, **entry}
+    rule = found.get("rule")
+    names_file = isinstance(rule, str) and rule.endswith(".txt")
+    if base is not None and names_file and isinstance(texts, dict):
+        resolve_rule(base / rule)  # an error names file and line
+        found["rule"] = Path(rule).stem
+        texts[found["rule"]] = read_text(base / rule, noun="rule file")
+    return found
 
 
 def _first_of(error: ValidationError) -> str:
@@ -358,96 +427,4 @@ def read_plan(path: str | Path) -> StudyPlan:
         raise ConfigError(f"{path}: not a JSON file: values are nested too deeply") from None
     except GnomonError as error:
         raise ConfigError(f"{path}: {error}") from None
-    return StudyPlan.from_record(_with_files(record, path.parent), str(path))
-
-
-# -- files that a plan names -----------------------------------------------------------------------
-
-#: Suffixes of pictures that a page may show.
-_PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
-_MOST_PICTURE_BYTES = 2_000_000
-#: A picture of a page in Markdown, by a file name.
-_PICTURE = re.compile(r"(!\[[^\]]*\]\()([^()\s:]+)(?=\))")
-
-
-def _with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
-    """Return a plan in which file names are replaced by the texts of the files.
-
-    Pages may be file names that end in ``.md``; rules file names that end in ``.txt``; and
-    ``given`` names of board files. Pictures of pages become part of the pages.
-    """
-    plan = dict(record)
-    # Values of an unexpected type are left unchanged; the validation of the plan reports them.
-    told = plan.get("rule_texts", {})
-    texts = dict(told) if isinstance(told, dict) else {}
-    for name in ("consent", "demographics_page", "debrief"):
-        plan |= {name: _page(plan[name], base)} if name in plan else {}
-    if isinstance(plan.get("instructions"), list):
-        plan["instructions"] = [_page(page, base) for page in plan["instructions"]]
-    if isinstance(plan.get("lists"), dict):
-        plan["lists"] = {
-            name: [_series(entry, base, texts) for entry in entries]
-            if isinstance(entries, list)
-            else entries
-            for name, entries in plan["lists"].items()
-        }
-    if isinstance(plan.get("defaults"), dict):
-        plan["defaults"] = _series(plan["defaults"], base, texts)
-    return plan | ({"rule_texts": texts} if texts else {})
-
-
-def _series(entry: Any, base: Path, texts: dict[str, str]) -> Any:
-    """Return an entry of a list without file names; put the text of its rule into ``texts``."""
-    if isinstance(entry, str):
-        return _rule(entry, base, texts)
-    if not isinstance(entry, dict):
-        return entry
-    found = dict(entry)
-    if isinstance(found.get("rule"), str):
-        found["rule"] = _rule(found["rule"], base, texts)
-    if isinstance(found.get("given"), list):
-        found["given"] = [
-            _given_board(base / each) if isinstance(each, str) else each for each in found["given"]
-        ]
-    return found
-
-
-def _rule(name: str, base: Path, texts: dict[str, str]) -> str:
-    if not name.endswith(".txt"):
-        return name
-    known = Path(name).stem
-    # Read it to check it: an error names file and line.
-    resolve_rule(base / name)
-    texts[known] = read_text(base / name, noun="rule file")
-    return known
-
-
-def _text(value: Any, base: Path, ending: str) -> Any:
-    """Return the text of a file for its name, and any other value unchanged."""
-    is_name = isinstance(value, str) and value.endswith(ending) and "\n" not in value
-    return read_text(base / value) if is_name else value
-
-
-def _given_board(path: Path) -> list[dict[str, Any]]:
-    pieces = read_board_file(path).pieces
-    return [{"cell": piece.pos, "shape": piece.shape, "color": piece.color} for piece in pieces]
-
-
-def _page(value: Any, base: Path) -> Any:
-    """Return a page with its pictures as data addresses; the pages load nothing from elsewhere."""
-    value = _text(value, base, ".md")
-    if not isinstance(value, str):
-        return value
-    return _PICTURE.sub(lambda found: found[1] + _picture_data(base / found[2]), value)
-
-
-def _picture_data(path: Path) -> str:
-    """Return a picture as a data address; raise ConfigError if it is missing or too large."""
-    kind = _PICTURES.get(path.suffix.lower())
-    if kind is None or not path.is_file():
-        raise ConfigError(f"{path}: expected a picture (gif, jpeg, png)")
-    content = path.read_bytes()
-    if len(content) > _MOST_PICTURE_BYTES:
-        most, n_bytes = _MOST_PICTURE_BYTES, len(content)
-        raise ConfigError(f"{path}: expected at most {most:,} bytes, found {n_bytes:,}")
-    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+    return StudyPlan.from_record(record, str(path), path.parent)

@@ -102,14 +102,17 @@ def test_a_backup_during_writes_is_whole(called, database, settings, empty_place
 def test_a_damaged_backup_is_refused(called, database, settings, empty_place, tmp_path):
     fill(database, settings)
     assert called("backup", tmp_path / "backup", settings)[0] == 0
+    tables = tmp_path / "backup" / "leaderboard.sqlite"
+    data = tables.read_bytes()
+    tables.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    status, _, err = called("restore", tmp_path / "backup", empty_place)
+    assert (status, "the backup's database is damaged" in err) == (2, True)
+    tables.write_bytes(data)
     log = next((tmp_path / "backup" / "evidence").glob("*/*"))
     log.write_bytes(log.read_bytes() + b"!")
     status, _, err = called("restore", tmp_path / "backup", empty_place)
     assert status == 2
     assert re.search("expected the log with this SHA-256", err)
-    with (tmp_path / "backup" / "leaderboard.sqlite").open("ab") as file:
-        file.write(b"!")
-    assert "the backup's database is damaged" in called("restore", tmp_path / "backup", empty_place)[2]
     (tmp_path / "backup" / "backup.json").unlink()
     status, _, err = called("restore", tmp_path / "backup", empty_place)
     assert status == 2

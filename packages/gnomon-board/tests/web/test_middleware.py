@@ -445,7 +445,7 @@ def test_only_a_trusted_proxy_is_believed(settings, database, monkeypatch):
 
 
 def test_too_many_submissions_of_one_account(settings, database, season, token, monkeypatch):
-    monkeypatch.setattr("gnomon_board.web.api.submissions.HOUR_S", 10**9)
+    monkeypatch.setattr("gnomon_board.web.api.participation.HOUR_S", 10**9)
     few = replace(settings, submissions_per_hour=2)
     with AppClient(create_app(few, database)) as client:
         register(client, token, "x")

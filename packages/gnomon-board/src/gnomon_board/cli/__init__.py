@@ -14,7 +14,7 @@ COMMAND = Command(
         "serve": "serving.serve",
         "worker": "serving.worker",
         "token": "serving.token",
-        "season": "seasons.app",
+        "season": "season.app",
         "study": "study.app",
         "register": "submitting.register",
         "submit": "submitting.submit",

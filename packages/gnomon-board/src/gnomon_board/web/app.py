@@ -33,7 +33,7 @@ from gnomon_board.web import (
     study_pages,
     submission_pages,
 )
-from gnomon_board.web.api import administration, seasons, submissions
+from gnomon_board.web.api import administration, participation
 from gnomon_board.web.api.dependencies import is_known
 from gnomon_board.web.api.records import Problem
 from gnomon_board.web.limits import Intake
@@ -48,12 +48,12 @@ _ROUTERS = (
     play_pages.router,
     study_pages.router,
     monitoring.router,
-    seasons.router,
-    seasons.entries_router,
-    submissions.router,
+    participation.router,
+    participation.entries_router,
+    participation.submissions_router,
     administration.router,
     administration.moderation_router,
-    seasons.remote_router,
+    participation.remote_router,
     board_pages.router,
     learner_pages.router,
     submission_pages.router,

@@ -12,7 +12,6 @@ from sqlalchemy import select
 from gnomon_board import token_for
 from gnomon_board.errors import Refusal
 from gnomon_board.schema import Account
-from submitted import bearer
 
 
 def names_of(database, *asked):
@@ -89,5 +88,3 @@ def test_whatever_passes_can_be_kept_and_shown(database, text):
         names = names_of(database, text)
         assert all(name.encode() and "\x00" not in name for name in names)
         assert names_of(database, *names[-3:]) == names
-
-

@@ -275,10 +275,10 @@ def upgrade(database: Database) -> None:
             f"({', '.join(sorted(known))}); use the program that made it, or a new board"
         )
     # Without foreign keys, so that SQLite can drop a table to rebuild it.
-    engine = create_engine(database.url, poolclass=NullPool, hide_parameters=True)
+    by_hand: dict[str, Any] = {"isolation_level": None} if database.is_sqlite else {}
+    engine = create_engine(database.url, poolclass=NullPool, connect_args=by_hand)
     with engine.begin() as connection:
         if database.is_sqlite:
-            connection.connection.isolation_level = None
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         config.attributes["connection"] = connection
         if current is None:

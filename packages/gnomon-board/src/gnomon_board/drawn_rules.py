@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,6 +26,8 @@ from gohr import (
     N_BUCKETS,
     N_CELLS,
     BoardSpec,
+    Learner,
+    TrialLog,
     available_rules,
     compile_rule,
     draw_boards,
@@ -111,10 +113,10 @@ def generate_rules(
     known = set(_known_behaviours(board_spec))
     known |= {behaviour(rule_set, board_spec) for rule_set in not_like}
     found: list[DrawnRule] = []
+    low, high = difficulty.n_elements
     for _ in range(_MOST_DRAFTS * n_rules):
         if len(found) == n_rules:
-            return found
-        low, high = difficulty.n_elements
+            break
         draft = draw_draft(
             int(rng.integers(low, high + 1)),
             allowed=difficulty.elements,
@@ -153,14 +155,7 @@ def reason_against(
         compile_rule(rule_set, board_spec)
     except RuleError as error:
         return str(error)
-    boards = _boards(board_spec)
-    knows = play(
-        boards,
-        RulePlayer(rng=np.random.default_rng(0)),
-        rule_set,
-        horizon=horizon,
-        board_spec=board_spec,
-    )
+    knows = _played(rule_set, RulePlayer(rng=np.random.default_rng(0)), board_spec, horizon)
     if (knows.finish == STALEMATE).any():
         return "it can get stuck"
     if (knows.finish != CLEARED).any():
@@ -185,13 +180,7 @@ def chance_at_random(rule_set: RuleSet, board_spec: BoardSpec, horizon: int) -> 
 
     It is the mean over the attempts of a random player; 0 if there were none.
     """
-    log = play(
-        _boards(board_spec),
-        Uniform(rng=np.random.default_rng(1)),
-        rule_set,
-        horizon=horizon,
-        board_spec=board_spec,
-    )
+    log = _played(rule_set, Uniform(rng=np.random.default_rng(1)), board_spec, horizon)
     if not log.outcomes.size:
         return 0.0
     return float(chance_of_success(rule_set, log, board_spec=board_spec).mean())
@@ -203,14 +192,13 @@ def behaviour(rule_set: RuleSet, board_spec: BoardSpec) -> str:
     It is the hash of a game of random attempts on fixed boards, so rules that differ only in rare
     situations may have the same fingerprint.
     """
-    log = play(
-        _boards(board_spec),
-        Uniform(rng=np.random.default_rng(2)),
-        rule_set,
-        horizon=60,
-        board_spec=board_spec,
-    )
+    log = _played(rule_set, Uniform(rng=np.random.default_rng(2)), board_spec, 60)
     return hashlib.sha256(log.actions.tobytes() + b"|" + log.outcomes.tobytes()).hexdigest()
+
+
+def _played(rule_set: RuleSet, player: Learner, board_spec: BoardSpec, horizon: int) -> TrialLog:
+    boards = _boards(board_spec)
+    return play(boards, player, rule_set, horizon=horizon, board_spec=board_spec)
 
 
 @lru_cache(maxsize=8)
@@ -342,46 +330,30 @@ def _listed(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"[{','.join(items)}]"
 
 
-def _partition(*tests: str) -> list[list[int]]:
-    """Return the cells for which each expression in column x and row y, from 1, first holds."""
-    parts: list[list[int]] = [[] for _ in range(len(tests))]
+def _partition(group: Callable[[int, int], int]) -> list[list[int]]:
+    """Return the cells of each group, by a function of column and row, from 1."""
+    parts: dict[int, list[int]] = {}
     for pos in range(1, N_CELLS + 1):
-        x, y = (pos - 1) % 6 + 1, (pos - 1) // 6 + 1
-        parts[[_PLACES[test](x, y) for test in tests].index(True)].append(pos)
-    return parts
+        parts.setdefault(int(group((pos - 1) % 6 + 1, (pos - 1) // 6 + 1)), []).append(pos)
+    return [parts[number] for number in sorted(parts)]
 
 
-_PLACES: Mapping[str, Callable[[int, int], bool]] = {
-    "left": lambda x, y: x <= 3,
-    "top": lambda x, y: y >= 4,
-    "top left": lambda x, y: x <= 3 and y >= 4,
-    "top right": lambda x, y: x >= 4 and y >= 4,
-    "bottom left": lambda x, y: x <= 3 and y <= 3,
-    "inside": lambda x, y: x in range(2, 6) and y in range(2, 6),
-    "middle": lambda x, y: x in (3, 4) and y in (3, 4),
-    "white": lambda x, y: (x + y) % 2 == 0,
-    "odd column": lambda x, y: x % 2 == 1,
-    "odd row": lambda x, y: y % 2 == 1,
-    "above the diagonal": lambda x, y: y > x,
-    "on the diagonal": lambda x, y: y == x,
-    "left third": lambda x, y: x <= 2,
-    "middle columns": lambda x, y: x in (3, 4),
-    "lower third": lambda x, y: y <= 2,
-    "middle rows": lambda x, y: y in (3, 4),
-    "rest": lambda x, y: True,
-}
+def _rings(x: int, y: int) -> int:
+    """Return the distance from the four cells in the middle."""
+    return max(abs(2 * x - 7), abs(2 * y - 7)) // 2
+
 
 _PARTITIONS = (
-    _partition("left", "rest"),
-    _partition("top", "rest"),
-    _partition("inside", "rest"),
-    _partition("white", "rest"),
-    _partition("odd column", "rest"),
-    _partition("odd row", "rest"),
-    _partition("above the diagonal", "rest"),
-    _partition("middle", "inside", "rest"),
-    _partition("above the diagonal", "on the diagonal", "rest"),
-    _partition("left third", "middle columns", "rest"),
-    _partition("lower third", "middle rows", "rest"),
-    _partition("top left", "top right", "bottom left", "rest"),
+    _partition(lambda x, y: x > 3),  # left, right
+    _partition(lambda x, y: y < 4),  # top, bottom
+    _partition(lambda x, y: _rings(x, y) == 2),  # inside, at the edge
+    _partition(lambda x, y: (x + y) % 2),  # white, black
+    _partition(lambda x, y: x % 2 == 0),  # odd, even columns
+    _partition(lambda x, y: y % 2 == 0),  # odd, even rows
+    _partition(lambda x, y: y <= x),  # above the diagonal or not
+    _partition(_rings),
+    _partition(lambda x, y: (y <= x) + (y < x)),  # above, on, below the diagonal
+    _partition(lambda x, y: (x - 1) // 2),  # pairs of columns
+    _partition(lambda x, y: (y > 2) + (y > 4)),  # pairs of rows
+    _partition(lambda x, y: 2 * (y < 4) + (x > 3)),  # quadrants
 )

@@ -146,7 +146,9 @@ def sweep(database: Database, settings: Settings) -> int:
         for each in session.scalars(stuck.with_for_update(skip_locked=True)):
             found += 1
             if each.state == "verifying":
-                reason = f"no heartbeat of {each.lease_owner} since {each.heartbeat_at:%H:%M:%S} UTC"
+                reason = (
+                    f"no heartbeat of {each.lease_owner} since {each.heartbeat_at:%H:%M:%S} UTC"
+                )
                 _retry_or_fail(session, each, reason, settings.max_job_attempts)
             elif each.state == "queued":
                 set_state(session, each, "error", "no worker took it within 24 hours")

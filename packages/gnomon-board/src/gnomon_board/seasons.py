@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -41,7 +42,7 @@ def takes_entries(season: Season) -> bool:
 
 def create_season(session: Session, season: Season) -> None:
     """Add a season to the board, with the commitment to its hidden rules if it has any."""
-    name, division = season.name, season.division
+    name = season.name
     if session.scalar(select(Season.id).where(Season.name == name)) is not None:
         raise Conflict(f"there is a season {name!r} already")
     if hidden := [RuleEntry(x.name, x.text) for x in season.rules if x.visibility == "hidden"]:
@@ -49,8 +50,8 @@ def create_season(session: Session, season: Season) -> None:
         season.commitment = commit(name, hidden, season.salt)
     session.add(season)
     session.flush()
-    detail = {"name": name, "division": division, "commitment": season.commitment}
-    note(session, "season made", "season", season.id, **detail)
+    detail: dict[str, Any] = {"name": name, "division": season.division}
+    note(session, "season made", "season", season.id, **detail, commitment=season.commitment)
 
 
 def reveal_season(session: Session, season: Season, *, early: bool = False) -> Reveal:

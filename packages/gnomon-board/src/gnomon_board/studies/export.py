@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -26,7 +26,7 @@ from gnomon_board.studies.induction import outcomes_of
 from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
-from gohr import BoardSpec, ExperimentConfig, Run, TrialLog
+from gohr import BoardSpec, ExperimentConfig, Run
 from gohr.experiments import LearnerEntry, RecordedTrial, RuleEntry, write_recorded_run
 from gohr.people import OUTCOME_WORDS, Attempt, ClientTimes, PlayedGame, transcript_text
 
@@ -235,15 +235,6 @@ def _cell(value: Any) -> Any:
 # -- run folders -----------------------------------------------------------------------------------
 
 
-class _Recording(NamedTuple):
-    """A game as a trial of a task, named by the rule, its conditions and its repetition."""
-
-    task: str
-    trial: int
-    game: PlayedGame
-    log: TrialLog
-
-
 def write_study_run(
     path: Path, name: str, games: Iterable[PlayedGame], trials: Mapping[str, int]
 ) -> Run | None:
@@ -252,49 +243,37 @@ def write_study_run(
     ``trials`` has the number of each player's trials, from 0; other players, and games without an
     attempt, are left out. The folder is new, or that of an older run of the same study.
     """
-    games = [game for game in games if game.player in trials]
-    spec = _common_spec([game.session.game.board for game in games])
-    found = list(_recordings(games, trials, spec))
-    if not found:
+    games = [game for game in games if game.player in trials and game.session.attempts]
+    if not games:
         return None
-    people = LearnerEntry("person", "people")
-    texts = {one.task: one.game.session.game.rule_text for one in reversed(found)}
-    boards = {task: [b""] * (1 + max(trials.values())) for task in texts}
-    for one in found:
-        boards[one.task][one.trial] = one.log.boards.tobytes()
+    spec = _common_spec([game.session.game.board for game in games])
+    people, n_trials = LearnerEntry("person", "people"), 1 + max(trials.values())
+    n_played: Counter[tuple[str, str]] = Counter()
+    texts: dict[str, str] = {}
+    boards: dict[str, list[bytes]] = {}
+    made: list[RecordedTrial] = []
+    for game in games:
+        # A rule that a player plays again is another task.
+        n_before = n_played[game.player, game.rule]
+        n_played[game.player, game.rule] += 1
+        task = f"{game.rule}, again {n_before}" if n_before else game.rule
+        trial, log = trials[game.player], game.session.log(spec)
+        texts.setdefault(task, game.session.game.rule_text)
+        boards.setdefault(task, [b""] * n_trials)[trial] = log.boards.tobytes()
+        seconds = sum(attempt.reaction_s for attempt in game.session.attempts)
+        counts = game.session.counts()
+        made.append(RecordedTrial(people.name, task, trial, log, seconds, counts))
     config = ExperimentConfig(
         name,
         [RuleEntry(*each) for each in sorted(texts.items())],
         [people],
-        trials=1 + max(trials.values()),
-        episodes=max(len(one.log.boards) for one in found),
-        horizon=max(one.game.session.game.horizon for one in found),
+        trials=n_trials,
+        episodes=max(len(one.log.boards) for one in made),
+        horizon=max(game.session.game.horizon for game in games),
         board=spec,
         recorded=boards,
     )
-    made = (
-        RecordedTrial(
-            people.name, one.task, one.trial, one.log,
-            sum(attempt.reaction_s for attempt in one.game.session.attempts),
-            one.game.session.counts(),
-        )
-        for one in found
-    )  # fmt: skip
     return write_recorded_run(path, config, made)
-
-
-def _recordings(
-    games: Sequence[PlayedGame], trials: Mapping[str, int], spec: BoardSpec
-) -> Iterator[_Recording]:
-    """Yield each game with an attempt as a trial of a task."""
-    met: Counter[tuple[str, str]] = Counter()
-    for game in games:
-        if not game.session.attempts:
-            continue
-        n_before = met[game.player, game.rule]
-        met[game.player, game.rule] += 1
-        again = f"{game.rule}, again {n_before}" if n_before else game.rule
-        yield _Recording(again, trials[game.player], game, game.session.log(spec))
 
 
 def _common_spec(specs: Sequence[BoardSpec]) -> BoardSpec:

@@ -180,8 +180,8 @@ class Recruitment(Part):
 
     def completion(self, ending: Ending) -> Completion | None:
         """Return the completion for an ending; None if the plan has none."""
-        endings = {"finished": self.finished, "left": self.left, "screened out": self.screened_out}
-        return endings[ending]
+        found: Completion | None = getattr(self, ending.replace(" ", "_"))
+        return found
 
 
 # -- the plan --------------------------------------------------------------------------------------
@@ -382,7 +382,7 @@ def _whole(entry: Any, shared: Mapping[str, Any], base: Path | None, texts: Any)
     if not isinstance(entry, dict):
         return entry
     found = {**shared, **entry}
-    rule = found.get("rule")
+    rule: Any = found.get("rule")
     names_file = isinstance(rule, str) and rule.endswith(".txt")
     if base is not None and names_file and isinstance(texts, dict):
         resolve_rule(base / rule)  # an error names file and line

@@ -57,7 +57,9 @@ def home(request: Request, session: ReadSession, board: CurrentBoard) -> Respons
             seasons=seasons,
         )
 
-    return board.answer(request, season, make, state=tuple((each.version, is_open[each.name]) for each in seasons))
+    return board.answer(
+        request, season, make, state=tuple((each.version, is_open[each.name]) for each in seasons)
+    )
 
 
 # -- standings -------------------------------------------------------------------------------------

@@ -39,15 +39,15 @@ _IN_QUEUE = Submission.state.in_(("queued", "verifying"))
 def jobs_by_state(session: Session) -> dict[str, int]:
     """Return the number of submissions that wait for a worker, and of those with one."""
     pending = select(Submission.state, func.count()).where(_IN_QUEUE).group_by(Submission.state)
-    return {"queued": 0, "verifying": 0} | {state: n for state, n in session.execute(pending)}
+    return {"queued": 0, "verifying": 0} | dict(session.execute(pending).all())
 
 
 def faults(session: Session, settings: Settings) -> list[str]:
     """Return the faults of the server, one line each.
 
     The disk has less than ``min_free_mib`` left; a submission waits longer than the longest
-    verification, and no worker has sent a heartbeat in that time (a long queue alone is no fault); or the log of a
-    submission was damaged or missing when it was last read.
+    verification, and no worker has sent a heartbeat in that time (a long queue alone is no fault);
+    or the log of a submission was damaged or missing when it was last read.
     """
     found = []
     free = settings.free_bytes() // MIB
@@ -59,9 +59,7 @@ def faults(session: Session, settings: Settings) -> list[str]:
         # Whether one is held at this moment is no criterion: between two of a long queue none is.
         heard = session.scalar(select(func.max(Submission.heartbeat_at)))
         if heard is None or heard < since:
-            found.append(
-                f"no worker has taken the submission that has waited since {oldest:%Y-%m-%d %H:%M} UTC"
-            )
+            found.append(f"a submission waits since {oldest:%Y-%m-%d %H:%M} UTC for a worker")
     damaged = select(Submission.id).where(
         Submission.damaged_at.is_not(None), Submission.state.not_in(("withdrawn", "refused"))
     )

@@ -256,9 +256,7 @@ def player_html(request: Request, session: ReadSession, key: Key) -> Response:
     page = _player_page(session, player, plan)
     # No reply is given on test boards, so that their players are not asked for few errors.
     has_evidence = any(each.evidence for each in plan.lists[player.rule_list])
-    return html_response(
-        request, "play/player.html", page=page, key=key, has_evidence=has_evidence
-    )
+    return html_response(request, "play/player.html", page=page, key=key, has_evidence=has_evidence)
 
 
 _Answer = Annotated[str, Field(max_length=2000)]

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -151,23 +152,9 @@ def html_response(
     return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
 
 
-_TITLES = {
-    400: "Bad request",
-    401: "Sign in first",
-    403: "Not allowed",
-    404: "Page not found",
-    405: "Method not allowed",
-    409: "Not possible now",
-    413: "Too large",
-    422: "Invalid input",
-    429: "Too many requests",
-    500: "Server error",
-}
-
-
 def error_page(request: Request, status: int, detail: str) -> Response:
     """Return the page of an HTTP error: its status, and one sentence."""
-    title = _TITLES.get(status, "Request failed")
+    title = HTTPStatus(status).phrase
     return html_response(
         request, "problem.html", status=status, problem=status, title=title, detail=detail
     )

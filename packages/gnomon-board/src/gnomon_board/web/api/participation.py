@@ -141,7 +141,9 @@ def assign_next_attempt(session: WriteSession, entry: RowId, who: Submitter) -> 
 
 
 @entries_router.post("/entries/{entry}/withdraw")
-def take_off(session: WriteSession, entry: RowId, why: Reason, who: Submitter) -> EntryRecord:
+def withdraw_learner(
+    session: WriteSession, entry: RowId, why: Reason, who: Submitter
+) -> EntryRecord:
     """Take an entry off the board. It stays as a tombstone, with the reason."""
     found = find_row(session, Entry, entry)
     check_owner(found, who)

@@ -17,10 +17,11 @@ import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated, Literal, get_args
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from gnomon.errors import UnknownNameError
 from gnomon_board.errors import LeaderboardError
 from gohr import (
     N_BUCKETS,
@@ -46,7 +47,8 @@ Progress = Callable[[int, int], object]
 #: Features that a rule may depend on. The first three determine the bucket of a piece, and so does
 #: memory, by the bucket of an earlier piece. The last three determine which pieces can be moved; a
 #: rule has at most one of them.
-ELEMENTS = ("shape", "color", "place", "memory", "order", "priority", "turns")
+Element = Literal["shape", "color", "place", "memory", "order", "priority", "turns"]
+ELEMENTS: tuple[Element, ...] = get_args(Element)
 _BOARDS = BoardSpec()
 #: Boards on which a rule is tested.
 _N_BOARDS = 60
@@ -54,8 +56,12 @@ _N_BOARDS = 60
 _MOST_DRAFTS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Difficulty:
+_Elements = Annotated[int, Field(ge=1, le=4)]
+_Buckets = Annotated[int, Field(ge=1, le=N_BUCKETS - 1)]
+_Chance = Annotated[float, Field(ge=0.001, le=0.999)]
+
+
+class Difficulty(BaseModel):
     """Difficulty of drawn rules; each pair is an inclusive range.
 
     A rule combines ``n_elements`` of ``elements``; ``n_buckets`` accept a movable piece. ``chance``
@@ -63,25 +69,18 @@ class Difficulty:
     300 of them.
     """
 
-    elements: tuple[str, ...] = ELEMENTS
-    n_elements: tuple[int, int] = (1, 3)
-    n_buckets: tuple[int, int] = (1, 2)
-    chance: tuple[float, float] = (0.03, 0.6)
+    model_config = ConfigDict(extra="forbid")
+    elements: tuple[Element, ...] = ELEMENTS
+    n_elements: tuple[_Elements, _Elements] = (1, 3)
+    n_buckets: tuple[_Buckets, _Buckets] = (1, 2)
+    chance: tuple[_Chance, _Chance] = (0.03, 0.6)
 
-    def __post_init__(self) -> None:
-        for name in self.elements:
-            if name not in ELEMENTS:
-                raise LeaderboardError(str(UnknownNameError("element", name, ELEMENTS)))
-        _check_range("n_elements", self.n_elements, 1, 4)
-        _check_range("n_buckets", self.n_buckets, 1, N_BUCKETS - 1)
-        _check_range("chance", self.chance, 0.001, 0.999)
-
-
-def _check_range(name: str, found: tuple[float, float], least: float, most: float) -> None:
-    if not (len(found) == 2 and least <= found[0] <= found[1] <= most):
-        raise LeaderboardError(
-            f"field {name!r}: expected a range within {least} to {most}, found {list(found)}"
-        )
+    @field_validator("n_elements", "n_buckets", "chance")
+    @classmethod
+    def _is_a_range(cls, pair: tuple[float, float]) -> tuple[float, float]:
+        if pair[0] > pair[1]:
+            raise ValueError(f"expected the smaller number first, found {list(pair)}")
+        return pair
 
 
 @dataclass(frozen=True, slots=True)

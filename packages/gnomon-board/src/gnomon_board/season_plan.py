@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon.text_files import read_toml
 from gnomon_board.accounts import clean_text
-from gnomon_board.drawn_rules import ELEMENTS, Difficulty, Progress, generate_rules, reason_against
+from gnomon_board.drawn_rules import Difficulty, Progress, generate_rules, reason_against
 from gnomon_board.errors import LeaderboardError, wrong_field
 from gnomon_board.schema import Division, Season, SeasonRule
 from gohr import ExperimentConfig, available_rules
@@ -26,8 +26,6 @@ from gohr.experiments import RuleEntry
 from gohr.rules import rule_info
 
 _Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-_Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
-_Counts = Annotated[list[int], Field(min_length=2, max_length=2)]
 _Moment = datetime.datetime | datetime.date
 #: Requirements for a rule from the file: playable, of any difficulty.
 _ANY_CHANCE = Difficulty(chance=(0.001, 0.999))
@@ -75,15 +73,10 @@ def read_season(
     return read_toml(path, read, error=LeaderboardError)
 
 
-class _HiddenFields(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _HiddenFields(Difficulty):
     generate: Annotated[int, Field(strict=True, ge=0, le=500)] = 0
     rules: list[Any] = Field(default_factory=list, max_length=500)
     rules_per_attempt: _Count | None = None
-    elements: list[str] = list(ELEMENTS)
-    n_elements: _Counts = [1, 3]
-    n_buckets: _Counts = [1, 2]
-    chance: _Pair = [0.03, 0.6]
 
 
 class _SeasonFields(BaseModel):
@@ -176,10 +169,9 @@ def _hidden(
             raise LeaderboardError(f"hidden rule {entry.name!r}: {reason}")
     rules = [(entry.text, list[str]()) for entry in own]
     if fields.generate:
-        knobs = fields.model_dump(include={"elements", "n_elements", "n_buckets", "chance"})
         drawn = generate_rules(
             fields.generate,
-            Difficulty(**{name: tuple(value) for name, value in knobs.items()}),
+            fields,
             not_like=[entry.rule_set for entry in own],
             rng=rng,
             progress=progress,

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon_board.computation import Computation
@@ -97,34 +97,26 @@ class StandingsCache:
                 self._known[season_id] = computation.result(), digest
 
 
-def board_of(session: Session, season: Season) -> Board:
-    """Return all scores of a season from the database."""
-    return _board(session, season, _contenders(session, season))
-
-
-def board_of_some(session: Session, season: Season, contenders: Sequence[Contender]) -> Board:
-    """Return the scores of some entries of a season, without reading the others."""
-    own = EntryAttempt.entry_id.in_([each.entry_id for each in contenders])
-    return _board(session, season, contenders, own)
-
-
-def _board(
-    session: Session, season: Season, contenders: Sequence[Contender], *only: ColumnElement[bool]
+def board_of(
+    session: Session, season: Season, contenders: Sequence[Contender] | None = None
 ) -> Board:
+    """Return the scores of a season from the database; with ``contenders``, only theirs."""
     number = (EntryAttempt.number - 1) * season.trials + VerifiedTrial.number
-    rows = session.execute(
+    rows = (
         select(EntryAttempt.entry_id, VerifiedTrial.rule_id, number, VerifiedTrial.tce)
         .join(Submission, VerifiedTrial.submission_id == Submission.id)
         .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
-        .where(Submission.season_id == season.id, Submission.state.in_(COUNTED), *only)
+        .where(Submission.season_id == season.id, Submission.state.in_(COUNTED))
     )
+    if contenders is not None:
+        rows = rows.where(EntryAttempt.entry_id.in_([each.entry_id for each in contenders]))
     names = {rule.id: rule.name for rule in season.rules}
     return Board(
         season.name,
         tuple(names.values()),
         season.owed,
-        contenders,
-        tuple(Score(entry, names[rule], run, errors) for entry, rule, run, errors in rows),
+        _contenders(session, season) if contenders is None else contenders,
+        tuple(Score(e, names[rule], run, tce) for e, rule, run, tce in session.execute(rows)),
         pooled=season.division == "hidden",
         version=season.version,
     )
@@ -132,54 +124,43 @@ def _board(
 
 def _contenders(session: Session, season: Season) -> list[Contender]:
     """Return the entries with an attempt that was verified, withdrawn or begun in play."""
-    dealt = session.execute(
-        select(Entry.id, Entry.name, Account.name, Entry.withdrawn_at, func.count())
+    playing = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
+    is_unfinished = EntryAttempt.begun_at.is_not(None) & EntryAttempt.id.in_(playing)
+    attempts = session.execute(
+        select(Entry.id, Entry.name, Account.name, Entry.withdrawn_at)
+        .add_columns(Submission.state, Submission.verified_at, is_unfinished)
         .join(Account, Entry.account_id == Account.id)
         .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
+        .outerjoin(Submission, Submission.attempt_id == EntryAttempt.id)
         .where(Entry.season_id == season.id)
-        .group_by(Entry.id, Account.id)
         .order_by(Entry.id)
-    ).all()
-    n_begun = Counter[str]()
-    for _, _, account, _, n_dealt in dealt:
-        n_begun[account] += n_dealt
-    found = {
-        entry: Contender(entry, name, account, 0, 0, n_begun=n_begun[account])
-        for entry, name, account, withdrawn_at, _ in dealt
-        if withdrawn_at is None
-    }
-    was_verified = Submission.verified_at.is_not(None)
-    counts = session.execute(
-        select(EntryAttempt.entry_id, Submission.state, was_verified, func.count())
-        .join(Submission, Submission.attempt_id == EntryAttempt.id)
-        .where(Submission.season_id == season.id)
-        .group_by(EntryAttempt.entry_id, Submission.state, was_verified)
     )
-    for entry, state, verified, n in counts:
-        if entry in found:
-            c = found[entry]
-            withdrawn = state == "withdrawn" and bool(verified)
-            refused = state in ("refused", "error") or (state == "withdrawn" and not verified)
-            found[entry] = replace(
-                c,
-                n_attempts=c.n_attempts + n,
-                n_verified=c.n_verified + n * (state in COUNTED),
-                n_withdrawn=c.n_withdrawn + n * withdrawn,
-                n_refused=c.n_refused + n * refused,
-            )
-    playing = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
-    unfinished = session.execute(
-        select(EntryAttempt.entry_id, func.count())
-        .join(Entry, EntryAttempt.entry_id == Entry.id)
-        .where(
-            Entry.season_id == season.id,
-            EntryAttempt.begun_at.is_not(None),
-            EntryAttempt.id.in_(playing),
+    n_begun, found = Counter[str](), dict[tuple[int, str, str], Counter[str]]()
+    for entry, name, account, withdrawn_at, state, verified_at, unfinished in attempts:
+        n_begun[account] += 1
+        if withdrawn_at is not None:
+            continue
+        counts = found.setdefault((entry, name, account), Counter())
+        if state in COUNTED:
+            counts["verified"] += 1
+        elif state == "withdrawn" and verified_at is not None:
+            counts["withdrawn"] += 1
+        elif state in ("refused", "error", "withdrawn"):
+            counts["refused"] += 1
+        elif state is not None:
+            counts["waiting"] += 1
+        elif unfinished:
+            counts["unfinished"] += 1
+    return [
+        Contender(
+            *which,
+            n_attempts=n.total(),
+            n_verified=n["verified"],
+            n_withdrawn=n["withdrawn"],
+            n_refused=n["refused"],
+            n_unfinished=n["unfinished"],
+            n_begun=n_begun[which[2]],
         )
-        .group_by(EntryAttempt.entry_id)
-    )
-    for entry, n in unfinished:
-        if entry in found:
-            c = found[entry]
-            found[entry] = replace(c, n_attempts=c.n_attempts + n, n_unfinished=n)
-    return [c for c in found.values() if c.n_verified or c.n_withdrawn or c.n_unfinished]
+        for which, n in found.items()
+        if n["verified"] or n["withdrawn"] or n["unfinished"]
+    ]

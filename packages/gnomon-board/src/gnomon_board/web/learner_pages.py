@@ -17,7 +17,7 @@ from gnomon_board.database import find_named, find_row
 from gnomon_board.errors import Missing
 from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon_board.seasons import find_rule
-from gnomon_board.standing_cache import COUNTED, board_of_some
+from gnomon_board.standing_cache import COUNTED, board_of
 from gnomon_board.standings import LEVEL, PER_PAGE, Contender, Number, compared
 from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
 from gnomon_board.web.api.records import EntryRecord, RuleRecord, SubmissionRecord
@@ -202,7 +202,7 @@ def compare(
 
     def make() -> str:
         two = [Contender(each.id, each.name, each.account.name) for each in entries]
-        scores = board_of_some(session, season, two)
+        scores = board_of(session, season, two)
         if {row.entry for row in scores.scores} < {each.entry_id for each in two}:
             raise Missing("expected two learners with verified trials")
         overall, rules, notes = computed(compared, scores)

@@ -25,8 +25,8 @@ from gnomon_board.submissions import (
     requeue,
     shows_hidden_rules,
     take_in,
-    withdraw,
 )
+from gnomon_board.submissions import withdraw as withdraw_submission
 from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     After,
@@ -141,9 +141,7 @@ def assign_next_attempt(session: WriteSession, entry: RowId, who: Submitter) -> 
 
 
 @entries_router.post("/entries/{entry}/withdraw")
-def withdraw_learner(
-    session: WriteSession, entry: RowId, why: Reason, who: Submitter
-) -> EntryRecord:
+def withdraw(session: WriteSession, entry: RowId, why: Reason, who: Submitter) -> EntryRecord:
     """Take an entry off the board. It stays as a tombstone, with the reason."""
     found = find_row(session, Entry, entry)
     check_owner(found, who)
@@ -284,7 +282,7 @@ def change_submission(
     found, reason = find_row(session, Submission, submission, lock=True), why.reason if why else ""
     if action == "withdraw":
         check_owner(found.attempt.entry, who)
-        withdraw(session, found, reason, by=who.account_id)
+        withdraw_submission(session, found, reason, by=who.account_id)
     elif action == "refuse":
         refuse_later(session, found, reason, by=who.account_id)
     else:

@@ -173,6 +173,7 @@ def _submission(session: Any, season: Season, attempt: EntryAttempt, **fields: A
         "log_bytes": 1000,
         "created_at": _WHEN,
         "changed_at": _WHEN,
+        "queued_at": _WHEN,
     } | fields
     submission = Submission(season_id=season.id, attempt_id=attempt.id, **values)
     session.add(submission)

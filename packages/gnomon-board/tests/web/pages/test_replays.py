@@ -53,9 +53,9 @@ def test_a_replay_without_a_choice_is_a_page(lively):
     assert "<h1>clockwise, trial 0</h1>" in page.text
 
 
-def test_the_recorded_episode_is_what_the_rule_replies(lively):
+def test_an_episode_is_what_the_rule_replies(lively):
     """By the reference interpreter, from the board before the first attempt."""
-    page = lively.get("/").text
+    page = lively.get(ADDRESS).text
     move = r'data-cell="(\d+)" data-bucket="(\d)" data-title="[^:]*: ([^."]*)\." '
     move += r'data-words="(\w+) (\w+)'
     made = [(int(cell), int(bucket), *rest) for cell, bucket, *rest in re.findall(move, page)]
@@ -66,10 +66,9 @@ def test_the_recorded_episode_is_what_the_rule_replies(lively):
     assert words == [word for _, _, word, *_ in made]
     n_errors = sum(word != "accepted" for word in words)
     assert f"{len(made)} attempts, {n_errors} error" in page
-    assert "on clockwise: move" in page
 
 
-def test_the_first_page_shows_a_game_and_the_top_of_the_season(lively):
+def test_the_first_page_shows_the_top_of_the_season(lively):
     answer = lively.get("/")
     assert answer.headers["etag"]
     page = answer.text

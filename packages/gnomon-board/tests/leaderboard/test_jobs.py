@@ -13,7 +13,6 @@ from gnomon_board import Settings, token_for
 from gnomon_board import jobs as queue
 from gnomon_board.database import Database
 from gnomon_board.schema import Season, Submission, now
-from gnomon_board.submissions import enqueue
 from gnomon_board.worker import work_on_one
 from small_season import add_submission, make_account
 from submitted import bearer
@@ -32,7 +31,8 @@ def queued(database, settings, season) -> list[int]:
 def queue_one(database: Database, settings: Settings, season: Season, k: int) -> int:
     number = add_submission(database, settings, season, k).id
     with database.writing() as session:
-        enqueue(session, session.get_one(Submission, number), "waiting for a worker")
+        submission = session.get_one(Submission, number)
+        submission.state, submission.queued_at = "queued", now()
     return number
 
 

@@ -30,7 +30,7 @@ from gohr.experiments import Run
 from gohr.experiments.attempts import attempt_columns
 
 EXPECTED = Path(__file__).with_name("expected")
-_SECRET = {"token", "invitation", "salt", "commitment", "computed", "prefix"}
+_SECRET = {"token", "invitation", "salt", "commitment", "computed", "prefix", "database_sha256"}
 _MEASURED = re.compile(r"(^|_)(seconds|s|bytes|time|created|expires|begun|ended)$")
 
 

@@ -75,7 +75,7 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
         "gnomon": __version__,
         "revision": revision,
         "taken": now().isoformat(timespec="seconds"),
-        "database": digest,
+        "database_sha256": digest,
         "logs": n_logs,
         "damaged": damaged,
     }
@@ -103,7 +103,7 @@ def restore_backup(backup: Path, settings: Settings) -> dict[str, Any]:
     shutil.copyfile(backup / _DATABASE, held)
     source = Database(f"sqlite:///{held}")
     try:
-        if not is_sound(held, record["database"]):
+        if not is_sound(held, record["database_sha256"]):
             raise LeaderboardError("the backup's database is damaged")
         upgrade(source)
         n_logs = 0
@@ -165,7 +165,7 @@ def _copied(source: Path, target: Path) -> bool:
 def _read_manifest(backup: Path) -> dict[str, Any]:
     try:
         record = json.loads((backup / _MANIFEST).read_bytes())
-        if record["format"] == 1 and isinstance(record["database"], str):
+        if record["format"] == 1 and isinstance(record["database_sha256"], str):
             found: dict[str, Any] = record
             return found
     except (OSError, ValueError, KeyError, TypeError):

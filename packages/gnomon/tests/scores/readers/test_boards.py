@@ -232,6 +232,8 @@ def test_results_of_every_eval_ever(tmp_path):
     table = quietly(tmp_path / "mmlu")
     assert (table.algorithms, table.tasks) == (("gemma", "qwen"), ("mmlu/English",))
     assert not quietly(tmp_path / "latency").higher_is_better
+    plain = content | {"evaluation_results": [one | {"source_data": ["https://a.org"]}]}
+    assert quietly(written(tmp_path / "old.json", plain)).tasks == ("English",)
     written(tmp_path / "mmlu/other.json", content)
     with pytest.raises(ScoreDataError, match="higher is better on some evaluations"):
         quietly(tmp_path / "mmlu")

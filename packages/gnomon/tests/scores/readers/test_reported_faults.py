@@ -275,24 +275,11 @@ def test_results_of_benchmarks_of_code(tmp_path):
     turns = [{"question_id": 1, "model": "m", "turn": t, "score": s} for t, s in ((1, 8), (2, -1))]
     path = written(tmp_path, "mt.jsonl", "\n".join(map(json.dumps, turns)))
     assert [row["score"] for row in quietly(path).to_records()] == [8.0, None]
-    details = {"accuracy": 50.0, "details": {"0": {"correct": True}, "1": {"correct": False}}}
-    assert quietly(written(tmp_path, "oc.json", details)).item_scores.matrix().mean() == 0.5
     sample = {"sample_id": "s1", "model_id": "m", "evaluation": {"score": 1.0}}
     assert quietly(written(tmp_path, "ev.jsonl", json.dumps(sample))).algorithms == ("m",)
     two = [sample | {"evaluation_name": name} for name in ("gpqa", "mmlu")]
     path = written(tmp_path, "ev.jsonl", "\n".join(map(json.dumps, two)))
     assert quietly(path).tasks == ("gpqa/s1", "mmlu/s1")
-    means = [{"evaluation_name": x, "score_details": {"score": 0.4}} for x in ("gpqa", "mmlu")]
-    whole = {"model_info": {"id": "lab/m"}, "evaluation_results": means}
-    table = quietly(written(tmp_path, "every.json", whole))
-    assert (table.algorithms, table.tasks) == (("lab/m",), ("gpqa", "mmlu"))
-    assert table.runs("lab/m", "mmlu").tolist() == [0.4]
-    low = [one | {"metric_config": {"lower_is_better": True}} for one in means]
-    path = written(tmp_path, "every.json", whole | {"evaluation_results": low})
-    assert not quietly(path).higher_is_better
-    path = written(tmp_path, "every.json", whole | {"evaluation_results": [low[0], means[1]]})
-    with pytest.raises(ScoreDataError, match="higher is better on some evaluations"):
-        quietly(path)
 
 
 def test_votes(tmp_path):

@@ -46,6 +46,9 @@ def test_results_of_models_on_hugging_face(tmp_path):
     subset = "- dataset: {id: gpqa, config: diamond}\n  value: 0.4\n"  # an earlier layout
     written(tmp_path / "glm/.eval_results/gpqa.yaml", subset)
     assert "gpqa/diamond" in quietly(tmp_path).tasks
+    written(tmp_path / "phi/.eval_results/gpqa.yaml", subset.replace("0.4", "78"))
+    with pytest.warns(DegenerateScoresWarning, match="glm has 0.4 on gpqa.*a share among perc"):
+        read_scores(tmp_path)
     one = tmp_path / "glm/.eval_results/hle.yaml"
     assert quietly(one).algorithms == quietly(one.parent).algorithms == ("glm",)
 

@@ -442,6 +442,14 @@ def _eval_results_scores(path: Path) -> Iterator[dict[str, Any]]:
 
 def _read_eval_results(source: Source, wanted: ReadRequest) -> ScoreTable:
     records = _scores_of(_eval_results_files(source), _eval_results_scores, "Hugging Face")
+    most: dict[str, float] = {}
+    for one in records:
+        most[one["task"]] = max(one["score"], most.get(one["task"], 0.0))
+    for one in records:
+        if 0.0 < one["score"] <= 1.0 < most[one["task"]] / 10.0:
+            found = f"{one['algorithm']} has {one['score']:g} on {one['task']}"
+            note(f"{found}, others up to {most[one['task']]:g}: a share among percentages?")
+            break
     return _table_of_scores(records, source, wanted, "Hugging Face")
 
 

@@ -64,17 +64,13 @@ def warn_of_uneven_runs(table: ScoreTable, tasks: Sequence[str]) -> None:
         note(f"fewer runs than on other tasks in {fewer}; all tasks have the same weight")
 
 
-def warn_of_large_share(
-    strata: Strata, variances: FloatArray, tasks: Sequence[str], algorithm: str
-) -> None:
-    """Warn if one task has most of the variance: what it did not show, no interval can know."""
+def dominant_task(strata: Strata, variances: FloatArray, tasks: Sequence[str]) -> str | None:
+    """Return the task that has most of the variance, with its share; None if there is none."""
     shares = variances / strata.counts
     total, largest = shares.sum(), int(np.argmax(shares))
-    if len(tasks) > 2 and shares[largest] > LARGE_SHARE * total:
-        note(
-            f"{algorithm}: {100 * shares[largest] / total:.0f} % of the variance comes from one "
-            f"task, {tasks[largest]}; intervals may be too short"
-        )
+    if len(tasks) < 3 or not shares[largest] > LARGE_SHARE * total:
+        return None
+    return f"{tasks[largest]}, {100 * shares[largest] / total:.0f} %"
 
 
 def warn_of_dependent_runs(strata: Strata, effect: SharedEffect | None, algorithm: str) -> None:

@@ -21,9 +21,9 @@ from gnomon.stats.cautions import (
     SHARED_FOUND,
     check_target,
     check_tasks,
+    dominant_task,
     shared_tasks,
     warn_of_dependent_runs,
-    warn_of_large_share,
     warn_of_missing_runs,
     warn_of_uneven_runs,
 )
@@ -336,6 +336,7 @@ def _of_table(
     samples = [Strata.from_table(scores, name, tasks) for name in scores.algorithms]
     rule, draw_tasks, drawn = asked.rule, asked.draw_tasks, None
     faults: dict[tuple[str, str], list[str]] = {}
+    dominated = []
     if draw_tasks:
         check_tasks(tasks, metrics)
     if draw_tasks or rule.method == "percentile":
@@ -347,7 +348,8 @@ def _of_table(
             check_target(asked.gamma, strata, name)
         noise = asked.noise(name, tasks)
         if drawn is None and strata.counts.max() > 1:
-            warn_of_large_share(strata, noise.variances, tasks, name)
+            if task := dominant_task(strata, noise.variances, tasks):
+                dominated.append(f"{name} ({task})")
             warn_of_dependent_runs(strata, noise.effect, name)
             asked.shared.update(shared_effect(name, noise, strata))
         for j, metric in enumerate(metrics):
@@ -374,6 +376,10 @@ def _of_table(
             ends = interval.low, interval.high, rule.level, interval.method
             size = strata.n_runs, strata.n_tasks
             yield Estimate(name, metric.name, None, value, *ends, *size)
+    if dominated:
+        # What that task did not show, no interval can know.
+        found = f"most of the variance comes from one task: {listed(dominated)}"
+        note(f"{found}; intervals may be too short")
     _warn_of_faults(faults)
 
 

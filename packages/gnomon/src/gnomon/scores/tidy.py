@@ -19,7 +19,6 @@ from gnomon.scores.columns import (
     Column,
     Flags,
     FloatArray,
-    IntArray,
     Rows,
     Texts,
     as_texts,
@@ -433,9 +432,9 @@ def _averaged(rows: Rows) -> Rows:
     return kept.with_columns({"score": mean[order]})
 
 
-def numbered(rows: Rows, key: Sequence[str]) -> tuple[IntArray, int]:
+def numbered(rows: Rows, key: Sequence[str]) -> tuple[npt.NDArray[np.integer], int]:
     """Return a whole number for each row, the same for equal keys alone, and their limit."""
-    number = np.zeros(len(rows), np.int64)
+    number: npt.NDArray[np.integer] = np.zeros(len(rows), np.int32)
     n_numbers = 1
     for name in key:
         code = _coded(rows[name])
@@ -444,12 +443,14 @@ def numbered(rows: Rows, key: Sequence[str]) -> tuple[IntArray, int]:
         if n_numbers >= 2**62:
             number = np.unique(number, return_inverse=True)[1]
             n_numbers = (int(number.max()) + 1) * n_codes
+        if n_numbers >= 2**31:
+            number = number.astype(np.int64, copy=False)
         number *= n_codes
         number += code
     return number, n_numbers
 
 
-def _are_different(number: IntArray) -> bool:
+def _are_different(number: npt.NDArray[np.integer]) -> bool:
     """Return whether no number comes twice."""
     ordered = np.sort(number)
     return not (ordered[1:] == ordered[:-1]).any()

@@ -52,12 +52,17 @@ def register(
     name: str,
     description: str = "",
 ) -> Entry:
-    """Register a learner, and assign it the boards of its first attempt."""
-    check_open(season)
+    """Register a learner, and assign it the boards of its first attempt.
+
+    If the account has registered this name before, its entry is returned.
+    """
     name = clean_name(name)
     other = session.scalar(
         select(Entry).where(Entry.season_id == season.id, Entry.name_key == name_key(name))
     )
+    if other is not None and (other.account_id, other.name) == (account_id, name):
+        return other
+    check_open(season)
     if other is not None:
         raise Conflict(f"name: {name!r} is taken, or looks like {other.name!r} (entry {other.id})")
     of_account = select(func.count()).where(

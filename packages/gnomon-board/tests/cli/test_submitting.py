@@ -25,14 +25,13 @@ text = "(*,*,*,*,*)"
 
 
 class _Hostile(BaseHTTPRequestHandler):
-    entry = json.dumps({"id": 1, "name": "Mine", "season": "s", "attempts": [{"number": 1}]})
-
     def do_GET(self) -> None:
         self._answer(HOSTILE if self.path.endswith("/config") else "[]")
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self._answer(self.entry)
+        attempts = [{"number": 1}, {"number": 2}][: 1 + self.path.endswith("/attempts")]
+        self._answer(json.dumps({"id": 1, "name": "Mine", "season": "s", "attempts": attempts}))
 
     def _answer(self, text: str) -> None:
         self.send_response(200)
@@ -62,3 +61,6 @@ def test_learners_come_from_the_participant_only(hostile, tmp_path):
     assert written["learners"] == ["frugal"]
     assert (written["trials"], written["seed"], written["rules"][0]["name"]) == (2, 7, "any")
     assert "PWNED" not in out.read_text()
+    assert "attempt 1" in done.output
+    done = CliRunner().invoke(COMMAND.application(), ["register", "s", "Mine", "--again", *where])
+    assert "attempt 2" in done.output

@@ -11,7 +11,7 @@ import typer
 from gnomon.cli import JsonOption, answering, bar_of
 from gnomon.errors import counted
 from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
-from gnomon_board.cli.submitting import InsecureOption, ServerOption, TokenOption
+from gnomon_board.cli.submitting import AgainOption, InsecureOption, ServerOption, TokenOption
 
 app = typer.Typer(
     name="season",
@@ -60,7 +60,7 @@ def play(
     plan: Annotated[Path, typer.Argument(help="A TOML file: season, entry and learner.")],
     to: ServerOption,
     token: TokenOption,
-    again: Annotated[bool, typer.Option("--again", help="Start another attempt.")] = False,
+    again: AgainOption = False,
     insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:

@@ -15,8 +15,9 @@ ServerOption = Annotated[
 TokenOption = Annotated[
     str, typer.Option("--token", envvar="GNOMON_TOKEN", help="An API token of the leaderboard.")
 ]
-
-
+AgainOption = Annotated[
+    bool, typer.Option("--again", help="Request another attempt, on other boards; it is counted.")
+]
 InsecureOption = Annotated[
     bool, typer.Option("--insecure", help="Send the token over http:// to another machine.")
 ]
@@ -32,6 +33,7 @@ def register(
     ] = None,
     learner: Annotated[str, typer.Option(help="Learner to write into the file.")] = "uniform",
     description: Annotated[str, typer.Option(help="Description, as plain text.")] = "",
+    again: AgainOption = False,
     insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,13 +50,15 @@ def register(
     with answering("register", as_json=as_json) as answer:
         client = Client(to, token, insecure=insecure)
         entry = client.entry(season, name, description=description)
+        if again:
+            entry = client.next_attempt(entry["id"])
         answer.results([entry])
         answer.say(f"{entry['name']} is entry {entry['id']} of {entry['season']}")
         if out is not None:
             last = max(attempt["number"] for attempt in entry["attempts"])
             assigned = client.assignment(entry["id"], last)
             write_atomically(out, assigned.to_toml(learner).encode())
-            answer.say(f"Its assignment is in {out}, with the learner {learner}: gohr run {out}")
+            answer.say(f"attempt {last} is in {out}, with the learner {learner}: gohr run {out}")
 
 
 def submit(

@@ -186,6 +186,17 @@ def test_the_log_of_another_entry_packed_otherwise_has_other_boards(client, toke
     assert (record["state"], "board" in record["reason"]) == ("refused", True), record
 
 
+def test_a_name_leads_its_account_alone_to_the_entry(client, season, token, admin_token):
+    entry = register(client, token, "Mine")
+    assert register(client, token, "Mine") == entry
+    path, other = "/api/seasons/spring/entries", bearer(admin_token)
+    refused = client.post(path, json={"name": "Mine"}, headers=other)
+    assert (refused.status_code, "is taken" in refused.text) == (409, True)
+    # Nor does an administrator begin an attempt of another account.
+    path = f"/api/entries/{entry['id']}/attempts"
+    assert client.post(path, headers=other).status_code == 403
+
+
 def test_an_attempt_is_used_up_and_the_next_one_has_other_boards(
     client, database, settings, token, packed, tmp_path, verdict
 ):

@@ -157,7 +157,7 @@ def test_a_full_list_loses_the_oldest_of_the_largest_network(behind_proxy, datab
 def test_a_moderator_refuses_many_at_once(client, database, moderator, token):
     claims = [asked(client, f"Learner {n}").json()["claim"] for n in range(4)]
     page = client.get("/moderation", headers=moderator).text
-    assert "Refuse these 4" in page
+    assert "Refuse all 4 requests below" in page
     assert 'value="[1, 2, 3, 4]"' in page
     body = {"requests": [1, 2, 3, 999], "grant": False}
     assert client.post(DECISIONS, json=body, headers=bearer(token)).status_code == 403

@@ -11,7 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
 from gnomon_board.database import Database, find_named, find_row
-from gnomon_board.entries import assignment_of, attempt_of, new_attempt, register, withdraw_entry
+from gnomon_board.entries import (
+    assignment_of,
+    attempt_of,
+    new_attempt,
+    own_entry,
+    register,
+    withdraw_entry,
+)
 from gnomon_board.errors import Missing, NotAllowed
 from gnomon_board.evidence import receive, receiving, sound_log
 from gnomon_board.hidden import GameCache, begin, close_attempt, make_moves
@@ -107,7 +114,7 @@ def register_entry(
     entry: NewEntry,
     who: Submitter,
 ) -> EntryRecord:
-    """Register a learner in a season; the answer says on which boards it has to play."""
+    """Register a learner in a season, or return one's own entry of this name."""
     found = find_named(session, Season, season)
     made = register(session, found, who.account_id, entry.name, entry.description)
     session.refresh(made)
@@ -124,8 +131,8 @@ def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
     season = attempt.entry.season
     if season.division != "replayed" and season.revealed_at is None:
         raise NotAllowed(
-            f"season {season.name} is of the {season.division} division, which assigns no file; "
-            f"what to do instead: /submit?entry={entry}"
+            f"season {season.name} is hidden: its learners play through the server (gnomon-board "
+            "season play)"
         )
     return assignment_of(attempt).to_toml()
 
@@ -133,8 +140,7 @@ def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
 @entries_router.post("/entries/{entry}/attempts", status_code=201, dependencies=[Depends(paced)])
 def assign_next_attempt(session: WriteSession, entry: RowId, who: Submitter) -> EntryRecord:
     """Assign the next attempt of an entry, on other boards. It counts from now on."""
-    found = find_row(session, Entry, entry)
-    check_owner(found, who)
+    found = own_entry(session, entry, who.account_id)
     new_attempt(session, found)
     session.refresh(found)
     return EntryRecord.of(found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from concurrent import futures
@@ -74,13 +73,6 @@ def test_pieces_of_an_executor_that_is_lost_fail():
         assert errors == dict.fromkeys(range(5), "ConnectionError: the cluster was lost")
 
 
-@pytest.mark.full
-def test_results_of_a_dask_cluster():
-    pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
-    with cluster_workers("local", 2) as cluster:
-        assert sorted(o.result for o in cluster.map(abs, range(-30, 0))) == list(range(1, 31))
-
-
 def test_an_address_without_a_port_is_refused_before_a_client_is_made(monkeypatch):
     distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
     monkeypatch.delattr(distributed, "Client")
@@ -113,34 +105,3 @@ def test_who_does_the_work():
     assert not isinstance(make_workers(1), ProcessWorkers)
     assert isinstance(make_workers(1, time_s=1), ProcessWorkers)
     assert isinstance(make_workers(3), ProcessWorkers)
-
-
-SCRIPT = """
-import time
-from gohr.execution import ProcessWorkers
-if __name__ == "__main__":
-    try:
-        for outcome in ProcessWorkers(2).map(time.sleep, [0.0, 60.0, 60.0]):
-            print("first", flush=True)
-    except KeyboardInterrupt:
-        print("stopped", flush=True)
-"""
-
-
-@pytest.mark.full
-def test_ctrl_c_stops_cleanly(tmp_path):
-    """The terminal sends the signal to the whole group; only the parent answers it."""
-    (tmp_path / "script.py").write_text(SCRIPT)
-    with subprocess.Popen(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "first\n"
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-    assert (out, err, process.returncode) == ("stopped\n", "", 0)

@@ -52,10 +52,11 @@ def test_a_run_of_another_assignment(folder, command):
 
 
 def test_a_yardstick_is_warned_of(command):
-    config = ExperimentConfig("r", ["clockwise"], ["rule_player"], trials=1, episodes=3)
+    config = ExperimentConfig("r", ["clockwise"], ["rule_player", "uniform"], trials=1, episodes=3)
     run(config, Path("shown"))
-    said = command("gohr verify shown")
-    assert (said.status, "rule_player was shown the rule" in said.err) == (0, True)
+    status, _, err = command("gohr verify shown")
+    assert status == 0
+    assert err == "gohr: rule_player was shown the rule: a leaderboard refuses it\n"
 
 
 def test_what_is_no_run_folder(command):

@@ -11,7 +11,7 @@ import pytest
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gohr.errors import RunFolderError
-from gohr.experiments import ExperimentConfig, RuleEntry, Run, run, trials_of
+from gohr.experiments import ExperimentConfig, Run, run, trials_of
 from runs import forge_experiment, n_played, set_experiment
 
 CONFIG = ExperimentConfig(
@@ -89,28 +89,12 @@ def test_a_folder_of_another_experiment(folder):
     )
     told = ": holds another experiment (trials: expected 3, found 2); choose another folder"
     assert refused(folder.path, config=more) == told
-    other = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=4)
-    assert "(rules: expected 1, found 2)" in refused(folder.path, config=other)
-    changed = RuleEntry("color-match", "(*,*,*,*,0)")
-    other = ExperimentConfig(
-        "small", ["clockwise", changed], ["uniform", "rule_player"], trials=2, episodes=4
-    )
-    assert "(rule 'color-match': not the text expected)" in refused(folder.path, config=other)
     player = {"kind": "tabular_q", "name": "uniform"}
     other = ExperimentConfig(
         "small", ["clockwise", "color-match"], [player, "rule_player"], trials=2, episodes=4
     )
     told = "(learner 'uniform': not the settings or version expected)"
     assert told in refused(folder.path, config=other)
-    other = ExperimentConfig(
-        "small",
-        ["clockwise", "color-match"],
-        ["uniform", "rule_player"],
-        trials=2,
-        episodes=4,
-        board={"pieces": 5},
-    )
-    assert "(board: not the boards expected)" in refused(folder.path, config=other)
     assert repr(folder) == f"Run: {folder.path}, experiment 'small' of 8 trials"
 
 

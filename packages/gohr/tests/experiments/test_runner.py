@@ -14,7 +14,7 @@ from gnomon.errors import GnomonError
 from gohr.errors import ConfigError, RuleError, StuckRuleWarning
 from gohr.experiments import ExperimentConfig, Run, Trial, elements, run, score, tag_effects
 from gohr.run_page import findings_of
-from runs import edit, hashes, n_mended, n_played, n_recorded
+from runs import hashes, n_played, n_recorded
 
 LEARNERS = ["uniform", {"kind": "linear_dqn", "learning_rate": 0.03}]
 CONFIG = ExperimentConfig("small", ["clockwise", "b3-then-b1"], LEARNERS, trials=3, episodes=10)
@@ -62,17 +62,6 @@ def test_what_is_there_is_skipped(tmp_path, serial):
     assert seen == [(n, 12) for n in range(13)]
     assert n_played(CONFIG, tmp_path) == 0
     assert hashes(tmp_path) == serial
-
-
-def test_a_trial_whose_row_or_attempts_are_gone_or_damaged_is_played_again(tmp_path, serial):
-    folder = run(CONFIG, tmp_path / "again")
-    gone, short, changed, *_ = folder.trials()
-    edit(folder, "DELETE FROM trials WHERE key = ?", gone.key)
-    edit(folder, "UPDATE trials SET attempts = x'' WHERE key = ?", short.key)
-    edit(folder, "UPDATE trials SET n_attempts = 1 WHERE key = ?", changed.key)
-    assert n_mended(CONFIG, folder.path) == 3
-    assert hashes(folder.path) == serial
-    assert n_played(CONFIG, folder.path) == 0
 
 
 def test_a_rule_that_cannot_be_played_is_refused_before_the_first_trial(tmp_path):

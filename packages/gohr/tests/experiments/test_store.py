@@ -80,6 +80,7 @@ def test_damaged_attempts_are_named(folder):
         folder.log(trial)
     with pytest.raises(RunFolderError, match=r"damaged: trial 0 of uniform on clockwise; "):
         score(folder, "skill")
+    assert n_mended(CONFIG, folder.path) == 1
 
 
 def test_a_row_that_is_gone_is_missed(folder):

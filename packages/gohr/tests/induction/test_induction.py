@@ -41,6 +41,7 @@ def test_the_suite_has_four_groups_of_rules_with_their_words():
     assert all(rule.rule_set.description for rule in SUITE.entries)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rule", SUITE.entries, ids=lambda rule: rule.name)
 def test_an_ideal_observer_solves_every_board_of_the_suite_after_ten(rule):
     tests = trial_boards(rule, "test", 5)

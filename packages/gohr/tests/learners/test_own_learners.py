@@ -14,7 +14,7 @@ import pytest
 
 from gohr import BoardSpec
 from gohr.errors import ConfigError, RunFolderError
-from gohr.experiments import ExperimentConfig, Run, run, verify
+from gohr.experiments import ExperimentConfig, Run, run
 from gohr.learners import (
     Learner,
     Range,
@@ -176,12 +176,6 @@ def test_a_learner_says_whether_it_is_shown_the_rule(folder):
     assert not is_shown_the_rule("own_for_test:Patient")
     for kind in learner_kinds():
         assert is_shown_the_rule(kind.kind) == kind.reveal
-
-
-def test_verifying_warns_of_a_learner_that_is_shown_the_rule(folder, tmp_path):
-    mine = {"kind": "own_for_test:Plain", "needed": "x"}
-    found = verify(run(config(mine, "own_for_test:Patient"), tmp_path / "run"))
-    assert found.warnings == ("Plain was shown the rule: a leaderboard refuses it",)
 
 
 def test_attempts_of_two_versions_never_stand_in_one_run(folder, tmp_path):

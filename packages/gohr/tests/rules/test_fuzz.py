@@ -19,21 +19,7 @@ PIECES = [
     *["p", "pc", "ps", "p.color", "q.bucket", "this.pos", "last", "Nearby", "nearby", "Remotest"],
     *["count:", "pos:", "bucket:", "postpos:", "code:", "size:", "shape:", "Order X=", "order"],
     *["T", "L1", "red", "star", '"a b"', '"', "[1..3]", "[1,[2,3]]", "(*,*,*,*,1)", "(", "()"],
-    *[
-        "é",
-        "日本",
-        "İ",
-        "ß",
-        "\ufeff",
-        "\xa0",
-        "\u2028",
-        "\u200d",
-        "\ud800",
-        "😀",
-        "٣",
-        "Ⅷ",
-        "\x7f",
-    ],
+    *["日本", *"éİß\ufeff\xa0\u2028\u200d\ud800😀٣Ⅷ\x7f"],
 ]
 REAL = [load_rule_text(name) for name in available_rules()]
 

@@ -1,14 +1,6 @@
 import pytest
 
-from gohr import Board, Piece, ReferenceGame
-from gohr.rules import BUILT_IN_ORDERS, parse
-
-
-def movable(order: str, cells: set[int]) -> set[int]:
-    """Return which of some cells a rule with an order allows."""
-    board = Board(tuple(Piece(cell, cell, "STAR", "RED") for cell in sorted(cells)))
-    rule = f"Order Mine={order}\n(*,*,*,Mine,*)" if order[0] == "[" else f"(*,*,*,{order},*)"
-    return {cell for cell, _ in ReferenceGame(parse(rule), board).legal_moves()}
+from gohr.rules import BUILT_IN_ORDERS
 
 
 def test_built_in_orders_list_every_cell_once() -> None:
@@ -45,16 +37,3 @@ def test_strict_orders(name: str, beginning: list[int]) -> None:
     ranks = BUILT_IN_ORDERS[name]
     assert all(len(rank) == 1 for rank in ranks)
     assert [rank[0] for rank in ranks[:7]] == beginning
-
-
-def test_only_the_first_rank_with_a_piece_is_eligible() -> None:
-    assert movable("T", {1, 2, 13, 15}) == {13, 15}
-
-
-def test_all_cells_are_eligible_if_an_incomplete_order_meets_none() -> None:
-    cells = set(range(4, 37))
-    assert movable("[1,[2,3]]", cells) == cells
-
-
-def test_an_empty_rank_decides_nothing() -> None:
-    assert movable("[x,5]", {4, 5}) == {5}

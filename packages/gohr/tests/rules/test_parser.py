@@ -2,7 +2,6 @@ import sys
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import strategies_rules as rules
 from gohr.errors import RuleSyntaxError
@@ -282,65 +281,6 @@ def test_wide_lists_are_not_deep() -> None:
     buckets = parse(text).lines[0].atoms[0].buckets
     assert isinstance(buckets, ListOf)
     assert len(buckets.items) == 20_000
-
-
-FRAGMENTS = [
-    "(",
-    ")",
-    "[",
-    "]",
-    ",",
-    "*",
-    "1",
-    "p",
-    "red",
-    "T",
-    ":",
-    "count",
-    "pos",
-    "bucket",
-    "size",
-    "code",
-    "..",
-    ".",
-    "!",
-    "-",
-    "+",
-    "==",
-    "<",
-    '"',
-    "#",
-    "\n",
-    " ",
-    "Order X=",
-    "é",
-    "\r",
-    "{",
-]
-
-
-@pytest.mark.full
-@given(st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join))
-@settings(max_examples=1500)
-def test_any_mixture_of_words_is_a_rule_set_or_a_syntax_error(text: str) -> None:
-    accepts(text)
-
-
-@given(st.text(max_size=60))
-@settings(max_examples=500)
-def test_any_text_is_a_rule_set_or_a_syntax_error(text: str) -> None:
-    accepts(text)
-
-
-@pytest.mark.full
-@given(rules.rule_sets(properties=True), st.data())
-@settings(max_examples=300)
-def test_a_rule_with_a_character_changed_is_a_rule_set_or_a_syntax_error(
-    rule_set: RuleSet, data: st.DataObject
-) -> None:
-    text = str(rule_set)
-    at = data.draw(st.integers(0, len(text) - 1))
-    accepts(text[:at] + data.draw(st.characters() | st.just("")) + text[at + 1 :])
 
 
 @pytest.mark.parametrize(

@@ -86,14 +86,6 @@ def test_runs_that_are_numbers_spelt_in_two_ways_are_two_runs(tmp_path):
     )
 
 
-def test_another_column_may_be_the_step(tmp_path):
-    path = written(tmp_path, "algorithm,task,run,frames,score\na,t,0,1,5\na,t,0,2,6\n")
-    table = read_scores(path, columns={"step": "frames"})
-    assert table.curves("a", "t")[0].tolist() == [1, 2]
-    with pytest.raises(ScoreDataError, match="no column 'foo' to read as the step; found algo"):
-        read_scores(path, columns={"step": "foo"})
-
-
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [

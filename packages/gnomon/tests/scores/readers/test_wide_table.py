@@ -133,23 +133,6 @@ def test_a_column_of_seeds_is_no_task(tmp_path):
     assert table.runs("A", "pong").tolist() == [2, 4]
 
 
-def test_a_wide_table_has_tasks_for_columns(tmp_path):
-    text = 'Model,Licence,Pong,"Break, out",Average\nDQN,MIT,"1,234",30.5%,1\nC51,,2 ± 1,,9\n'
-    path = written(tmp_path, text)
-    with pytest.warns(DegenerateScoresWarning) as caught:
-        table = read_scores(path)
-    assert [str(w.message) for w in caught] == [
-        "columns left out, since they are not tasks: Licence, Average",
-        "deviations are left out: each cell is read as one number, and its uncertainty is not used"
-        "; estimate, compare and profile take means and deviations from a file with columns "
-        "algorithm, task, mean, std, runs",
-    ]
-    assert table.algorithms == ("DQN", "C51")
-    assert table.tasks == ("Pong", "Break, out")
-    assert table.runs("DQN", "Pong").tolist() == [1234.0]
-    assert table.runs("C51", "Break, out").size == 0
-
-
 def test_what_tells_of_a_model_is_no_task(tmp_path):
     head = "eval,Average \u2b06\ufe0f,Hub \u2764\ufe0f,#Params (B),CO\u2082 cost (kg),IFEval"
     path = written(tmp_path, f"{head},Rank of words\na,9,1,7,1,5,6\nb,8,3,7,3,4,7\n")
@@ -172,19 +155,6 @@ def test_a_wrong_cell_of_a_wide_table_is_named(tmp_path):
     with pytest.raises(ScoreDataError) as error:
         read_scores(path)
     assert str(error.value) == f"{path}, line 4, column 'pong': expected a number, found 'x7'"
-
-
-def test_the_columns_of_a_tidy_file_with_other_headings_are_to_be_named(tmp_path):
-    path = written(tmp_path, "agent,game,seed,outcome\na,pong,0,1\na,chess,0,2\n")
-    with pytest.raises(ScoreDataError) as error:
-        read_scores(path)
-    assert str(error.value) == (
-        f"{path}: missing column 'score'; found agent, game, seed, outcome; "
-        f"read_scores({str(path)!r}, columns={{'score': 'NAME'}}) names it"
-    )
-    path = written(tmp_path, "method,game,seed,outcome\na,pong,0,1\na,chess,0,2\n")
-    names = {"algorithm": "method", "task": "game", "run": "seed", "score": "outcome"}
-    assert read_scores(path, columns=names).tasks == ("pong", "chess")
 
 
 def test_a_table_without_numbers_holds_no_scores(tmp_path):

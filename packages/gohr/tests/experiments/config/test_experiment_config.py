@@ -132,7 +132,6 @@ WRONG = {
     ('"clockwise"', '"clockwize"'): str(
         UnknownNameError("rule or file", "clockwize", available_rules())
     ),
-    ('"uniform"', '"unifrom"'): "unknown learner 'unifrom'; did you mean 'uniform'?",
     ("learning_rate", "gama"): "learner 'linear_dqn': unknown field 'gama'; did you mean 'gamma'?",
     ("learning_rate = 0.03", 'learning_rate = "fast"'): "learner 'linear_dqn': learning_rate: "
     "expected a number above 0, found 'fast'",

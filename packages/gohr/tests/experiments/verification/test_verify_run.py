@@ -409,8 +409,3 @@ def test_no_learner_of_a_strangers_config_is_made(folder, tmp_path):
     assert not any(v.ok for v in verify(folder.path, assignment=CONFIG))
     list(verify(folder.path))
     assert not marker.exists()
-
-
-def test_what_is_not_a_run_folder_is_an_error(tmp_path):
-    with pytest.raises(RunFolderError, match="not a run folder"):
-        list(verify(tmp_path))

@@ -82,15 +82,6 @@ def test_engine_and_reference_agree_attempt_for_attempt(
 
 
 @pytest.mark.full
-@settings(max_examples=600)
-@given(paper_rule_sets(), boards(), some_attempts)
-def test_they_agree_on_many_rules_of_the_paper(
-    rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]
-) -> None:
-    assert_same_game(rule_set, board, attempts)
-
-
-@pytest.mark.full
 @settings(max_examples=150)
 @given(order_rule_sets(), boards(), some_attempts)
 def test_they_agree_on_orders(

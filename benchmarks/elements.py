@@ -2,7 +2,8 @@
 
 Errors of trials are drawn from four skewed populations; a second sample has 1.6 times their median,
 or the same. In the `censored` rows a fifth of the trials never learn and stop at a lower count of
-their errors. Each row is 400 pairs of samples; the nominal values are 95 % and 5 %.
+their errors. Coverage is of 400 pairs of samples, false effects of 4,000 pairs of equal ones; the
+nominal values are 95 % and 5 %.
 
 Effects of tags: runs of two learners on 9 or 30 rules, each with some of three tags. One tag
 multiplies the errors of the first learner by 3 and of the second by 1.5. Rules differ besides: not
@@ -21,7 +22,7 @@ from gohr.experiments import Trials, compare_trials
 from gohr.experiments.rule_tags import TagEffects, tag_effects_of
 
 Array = npt.NDArray[np.float64]
-N_PAIRS, RATIO, N_RESAMPLES = 400, 1.6, 500
+N_PAIRS, N_NULLS, RATIO, N_RESAMPLES = 400, 4_000, 1.6, 500
 POPULATIONS: dict[str, Callable[[np.random.Generator, int], Array]] = {
     "lognormal": lambda rng, n: np.exp(5.0 + 0.4 * rng.normal(size=n)),
     "gamma": lambda rng, n: rng.gamma(2.0, 80.0, n),
@@ -63,22 +64,27 @@ def _of_rules() -> Iterator[Measurement]:
     for censored in (False, True):
         for n in (10, 30, 100):
             rng = np.random.default_rng(n)
-            covered: dict[str, list[float]] = {"ratio": [], "difference": [], "false": []}
+            covered: dict[str, list[float]] = {"ratio": [], "difference": []}
+            false = []
             for draw in POPULATIONS.values():
-                hits, median = np.zeros(3), _median(draw)
+                hits, median = np.zeros(2), _median(draw)
                 for _ in range(N_PAIRS):
                     base = _trials(draw(rng, n), rng, censored=censored)
                     hard = _trials(RATIO * draw(rng, n), rng, censored=censored)
-                    same = _trials(draw(rng, n), rng, censored=censored)
                     found = compare_trials(hard, base, n_resamples=N_RESAMPLES, rng=rng)
                     hits[0] += found.low <= RATIO <= found.high
                     low, high = found.difference_low, found.difference_high
                     hits[1] += low <= (RATIO - 1.0) * median <= high
-                    hits[2] += compare_trials(same, base, n_resamples=1, rng=rng).p_value <= 0.05
                 for name, share in zip(covered, hits / N_PAIRS, strict=True):
                     covered[name].append(100.0 * share)
+                pairs = (
+                    [_trials(draw(rng, n), rng, censored=censored) for _ in range(2)]
+                    for _ in range(N_NULLS)
+                )
+                equal = [compare_trials(a, b, n_resamples=1, rng=rng).p_value for a, b in pairs]
+                false.append(100.0 * float(np.mean(np.array(equal) <= 0.05)))
             what = f"{n} trials" + (", a fifth censored" if censored else "")
-            for name in ("ratio", "difference"):
+            for name in covered:
                 note = ", ".join(
                     f"{p} {x:.1f}" for p, x in zip(POPULATIONS, covered[name], strict=True)
                 )
@@ -90,9 +96,7 @@ def _of_rules() -> Iterator[Measurement]:
                     True,
                     note,
                 )
-            yield Measurement(
-                f"false effects, {what}: most", max(covered["false"]), "%", 6.5, False, ""
-            )
+            yield Measurement(f"false effects, {what}: most", max(false), "%", 6.0, False, "")
 
 
 def _of_tags() -> Iterator[Measurement]:

@@ -172,38 +172,26 @@ def _checked(url: str) -> URL:
 
 
 def _engine(url: URL, pool_size: int) -> Engine:
+    # An error is logged with its statement, but without values such as rules and hashes.
+    options: dict[str, Any] = {
+        "pool_size": pool_size,
+        "max_overflow": pool_size,
+        "hide_parameters": True,
+    }
+    if url.get_backend_name() == "sqlite":
+        waiting = {"timeout": _PATIENCE_S, "check_same_thread": False}
+        engine = create_engine(url, connect_args=waiting, **options)
+        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "handle_error", _report_damage)
+        event.listen(engine, "begin", _begin_reading)
+        return engine
     try:
-        if url.get_backend_name() == "sqlite":
-            return _sqlite(url, pool_size)
-        return create_engine(
-            url,
-            pool_size=pool_size,
-            max_overflow=pool_size,
-            pool_pre_ping=True,
-            pool_timeout=30,
-            hide_parameters=True,
-        )
+        return create_engine(url, pool_pre_ping=True, pool_timeout=30, **options)
     except ModuleNotFoundError as error:
         raise LeaderboardError(
             f"PostgreSQL needs {error.name}, which is not installed; "
             "pip install 'gnomon-board[postgres]'"
         ) from None
-
-
-def _sqlite(url: URL, pool_size: int) -> Engine:
-    """Return an engine of a SQLite file, with a write-ahead log and full transactions."""
-    engine = create_engine(
-        url,
-        pool_size=pool_size,
-        max_overflow=pool_size,
-        connect_args={"timeout": _PATIENCE_S, "check_same_thread": False},
-        # An error is logged with its statement, but without values such as rules and hashes.
-        hide_parameters=True,
-    )
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "handle_error", _report_damage)
-    event.listen(engine, "begin", _begin_reading)
-    return engine
 
 
 def _prepare(connection: Any, record: object) -> None:

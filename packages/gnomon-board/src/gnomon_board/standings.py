@@ -22,8 +22,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -148,10 +148,6 @@ class Standings:
     n_trials: int = 0
     notes: tuple[str, ...] = ()
     level: float = LEVEL
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the standings as a JSON-compatible record."""
-        return asdict(self)
 
 
 def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:

@@ -8,6 +8,7 @@ import json
 import re
 import zipfile
 from collections.abc import Mapping
+from dataclasses import asdict
 from threading import Lock
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -142,7 +143,7 @@ def standings_record(
     def make() -> str:
         snapshot = board.snapshot(season)
         record = {
-            "standings": snapshot.standings.as_record() if snapshot else None,
+            "standings": asdict(snapshot.standings) if snapshot else None,
             "is_current": snapshot is not None and snapshot.is_current,
         }
         return json.dumps(record, allow_nan=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Annotated
 from urllib.parse import quote
@@ -18,7 +16,7 @@ from gnomon_board.errors import Missing
 from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon_board.seasons import find_rule
 from gnomon_board.standing_cache import COUNTED, board_of
-from gnomon_board.standings import LEVEL, PER_PAGE, Contender, Number, compared
+from gnomon_board.standings import LEVEL, PER_PAGE, Contender, compared
 from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
 from gnomon_board.web.api.records import EntryRecord, RuleRecord, SubmissionRecord
 from gnomon_board.web.board_pages import PageNumber
@@ -27,17 +25,6 @@ from gnomon_board.web.page_cache import CurrentBoard
 from gnomon_board.web.templating import PageLinks, rendered
 
 router = APIRouter(tags=["pages"])
-
-
-@dataclass(frozen=True)
-class RuleLine:
-    """The errors of an entry on a rule; ``learned`` counts the trials that found the rule."""
-
-    rule: str
-    hidden: bool
-    n_trials: int
-    median: Number
-    learned: int
 
 
 @router.get("/entries/{entry_id}", include_in_schema=False)
@@ -73,13 +60,6 @@ def learner(
             },
         )
         hidden = {rule.name for rule in season.rules if rule.visibility == "hidden"}
-        rules = [
-            RuleLine(
-                *(rule, rule in hidden, len(own), median),
-                sum(trial.errors_to_learn is not None for trial in own),
-            )
-            for (rule, own), median in zip(trials.items(), medians, strict=True)
-        ]
         return rendered(
             "board/learner.html",
             f"/entries/{entry_id}",
@@ -88,7 +68,8 @@ def learner(
             division=season.division,
             standing=standing,
             submissions={each.attempt.number: SubmissionRecord.of(each) for each in submissions},
-            rules=rules,
+            rules=list(zip(trials.items(), medians, strict=True)),
+            hidden=hidden,
             page=1 + contenders.index(own[0]) // PER_PAGE if own else 0,
             rival=others[0].entry_id if others else 0,
             figure=figure,
@@ -117,15 +98,6 @@ def _trials_by_rule(session: Session, entry: Entry) -> dict[str, list[VerifiedTr
 RuleName = Annotated[str, Path(min_length=1, max_length=128)]
 
 
-@dataclass(frozen=True)
-class LearnerLine:
-    """The errors of a learner in its trials on a rule, with their median."""
-
-    contender: Contender
-    errors: Sequence[float]
-    median: Number
-
-
 @router.get("/seasons/{season}/rules/{name}", include_in_schema=False)
 def rule(
     request: Request,
@@ -151,14 +123,13 @@ def rule(
         # Intervals only for the learners of this page: for thousands they take seconds.
         shown = learners[(number - 1) * PER_PAGE : number * PER_PAGE]
         medians, figure = computed(rule_figure, {each.name: own for each, own in shown})
-        lines = [LearnerLine(*one, median) for one, median in zip(shown, medians, strict=True)]
         return rendered(
             "board/rule.html",
             path,
             season=found.name,
             season_title=found.title,
             rule=RuleRecord.of(asked, found),
-            learners=lines,
+            learners=list(zip(shown, medians, strict=True)),
             first=(number - 1) * PER_PAGE + 1,
             n_learners=len(learners),
             page=number,

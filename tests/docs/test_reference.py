@@ -23,7 +23,7 @@ from gohr.experiments import METRICS as SCORES
 from gohr.experiments import available_suites, load_suite
 from gohr.experiments.attempts import attempt_columns
 from gohr.learners import available_learners, learner_kinds, make_learner
-from gohr.rules import FAMILIES, TAGS, available_rules, load_rule
+from gohr.rules import FAMILIES, TAGS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -110,11 +110,6 @@ def test_every_suite_is_documented():
     assert set(documented) == set(newest)
     for name, suite in newest.items():
         assert f"| {len(suite.rules)}" in documented[name]
-
-
-@pytest.mark.parametrize("name", available_rules())
-def test_every_rule_of_the_catalogue_is_played_by_the_engine(name):
-    gohr.compile_rule(load_rule(name))
 
 
 def test_every_score_of_a_run_is_documented():

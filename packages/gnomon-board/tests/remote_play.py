@@ -20,7 +20,16 @@ from gohr import ExperimentConfig
 from small_season import make_season
 from submitted import bearer, register
 
-__all__ = ["assigned", "begin", "hidden_season", "move", "play_at_random", "standings", "work_off"]
+__all__ = [
+    "assigned",
+    "begin",
+    "hidden_season",
+    "ids",
+    "move",
+    "play_at_random",
+    "standings",
+    "work_off",
+]
 
 _TEXT = "(shape:star, bucket:{}) (shape:[square,circle], bucket:{}) (shape:triangle, bucket:{})"
 #: Texts of rules that differ in their buckets.
@@ -56,6 +65,11 @@ def begin(client: httpx.Client, token: str, name: str = "player") -> dict[str, A
     assert answer.status_code == 200, answer.text
     record: dict[str, Any] = answer.json()
     return record
+
+
+def ids(play: dict[str, Any]) -> list[int]:
+    """Return the ids of the trials of an attempt."""
+    return [trial["trial"] for trial in play["trials"]]
 
 
 def move(client: httpx.Client, token: str, *moves: tuple[int, int, list[int]]) -> httpx.Response:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from gnomon_board.schema import EntryAttempt, RemoteTrial, Season, Submission, now
-from remote_play import begin, hidden_season, move, play_at_random, standings, work_off
+from remote_play import begin, hidden_season, ids, move, play_at_random, standings, work_off
 from small_season import make_account
 from submitted import bearer
 
@@ -18,10 +18,6 @@ pytestmark = pytest.mark.usefixtures("programs_here")
 @pytest.fixture
 def season(database) -> Season:
     return hidden_season(database)
-
-
-def ids(play) -> list[int]:
-    return [trial["trial"] for trial in play["trials"]]
 
 
 def ranked(client):

@@ -15,7 +15,16 @@ from gnomon_board.schema import AuditRecord, Entry, EntryAttempt, RemoteTrial, S
 from gohr import BoardSpec, ExperimentConfig
 from gohr.experiments import read_log, verify_log
 from gohr.learners import RulePlayer
-from remote_play import SECRET_TEXTS, assigned, begin, hidden_season, move, play_at_random, work_off
+from remote_play import (
+    SECRET_TEXTS,
+    assigned,
+    begin,
+    hidden_season,
+    ids,
+    move,
+    play_at_random,
+    work_off,
+)
 from small_season import make_account
 from submitted import bearer, register
 
@@ -26,10 +35,6 @@ pytestmark = pytest.mark.usefixtures("programs_here")
 def play(client, database, token):
     hidden_season(database)
     return begin(client, token)
-
-
-def ids(play) -> list[int]:
-    return [trial["trial"] for trial in play["trials"]]
 
 
 def test_an_attempt_is_begun_once(client, token, play, database):

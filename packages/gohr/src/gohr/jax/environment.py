@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import log2
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -17,8 +16,8 @@ import numpy as np
 
 from gohr.board import N_BUCKETS, N_CELLS, BoardSpec, board_spec
 from gohr.engine.compiler import CompiledRule, compile_rule
-from gohr.jax.tables import to_tables
 from gohr.jax.transition import Dimensions, EnvState, Reply, attempt, begin, permitted
+from gohr.jax.tables import to_tables
 from gohr.outcomes import STALEMATE
 from gohr.registration import HORIZON
 from gohr.rules.catalogue import resolve_rule
@@ -133,12 +132,16 @@ class HiddenRules(Dimensions):
 
     @functools.partial(jax.jit, static_argnums=0)
     def _begun(self, key: jax.Array, params: EnvParams, board: Any) -> tuple[Observation, EnvState]:
-        rule, cells, codes = self._drawn(key, (), params.rule)
-        if board is not None:
+        of_rule, of_board = jax.random.split(key)
+        if board is None:
+            cells, codes = _draw_boards(of_board, self.board)
+        else:
             given = jnp.asarray(board)
             cells = jnp.argsort(given == 0, stable=True)[: self.n_pieces].astype(jnp.uint8)
             codes = given[cells].astype(jnp.uint8)
-        state = begin(self, params.rules, rule, cells, codes)
+        rule = jnp.asarray(params.rule, jnp.int32)
+        drawn = jax.random.randint(of_rule, (), 0, self.n_rules, jnp.int32)
+        state = begin(self, params.rules, jnp.where(rule < 0, drawn, rule), cells, codes)
         return _observed(state), state
 
     @functools.partial(jax.jit, static_argnums=0)
@@ -169,9 +172,9 @@ class HiddenRules(Dimensions):
             before a new episode began.
         """
         after, reply = attempt(self, params.rules, state, action, params.max_steps_in_episode)
-        fresh = begin(self, params.rules, *self._drawn(key, (), after.rule))
+        fresh = begin(self, params.rules, after.rule, *_draw_boards(key, self.board))
         done = reply.terminated | reply.truncated
-        return _answer(after, reply, jax.tree.map(lambda a, b: jnp.where(done, a, b), fresh, after))
+        return _answer(after, reply, _new_if(done, fresh, after))
 
     # -- many boards -------------------------------------------------------------------------------
 
@@ -183,9 +186,9 @@ class HiddenRules(Dimensions):
 
         ``params.rule`` may have the shape (num_envs,).
         """
-        rule, cells, codes = self._drawn(key, (num_envs,), params.rule)
-        states = self._begin_each(params, jnp.broadcast_to(rule, (num_envs,)), cells, codes)
-        return _observed(states), states
+        each = replace(params, rule=jnp.broadcast_to(params.rule, (num_envs,)))
+        begin_each = jax.vmap(self._begun, (0, EnvParams(None, 0, None), None))
+        return begin_each(jax.random.split(key, num_envs), each, None)
 
     @functools.partial(jax.jit, static_argnums=0)
     def step_boards(
@@ -211,7 +214,7 @@ class HiddenRules(Dimensions):
         after, reply = make_attempts(states, actions)
         done = reply.terminated | reply.truncated
         n_fresh = -(-len(done) // 16)
-        dealt = self._drawn(key, (n_fresh,), 0)[1:]
+        dealt = _draw_boards(key, self.board, n_fresh)
         # A processor handles the few rows that have ended; a GPU is faster over all of them.
         deal = {"default": self._deal_to_few, "cuda": self._deal_to_all, "rocm": self._deal_to_all}
         states = jax.lax.platform_dependent(params, after, done, dealt, **deal)
@@ -235,19 +238,6 @@ class HiddenRules(Dimensions):
 
     # -- dealing -----------------------------------------------------------------------------------
 
-    def _drawn(
-        self, key: jax.Array, batch: tuple[int, ...], rule: Any
-    ) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """Draw rules, unless `rule` gives them, and boards: cells and codes (*batch, P)."""
-        several = int(self.n_rules > 1)
-        words = jax.random.bits(key, (several + _n_words(self.board), *batch), jnp.uint32)
-        cells, codes = _pieces_from_words(words[several:], self.board)
-        rule = jnp.asarray(rule, jnp.int32) if several else jnp.zeros(batch, jnp.int32)
-        if several:
-            [number] = _numbers_below(words, [self.n_rules], self.n_rules)
-            rule = jnp.where(rule < 0, number.astype(jnp.int32), rule)
-        return rule, jnp.moveaxis(cells, 0, -1), jnp.moveaxis(codes, 0, -1)
-
     def _begin_each(self, params: EnvParams, *rows: jax.Array) -> EnvState:
         """Begin with rules, cells and codes row by row."""
         return jax.vmap(functools.partial(begin, self, params.rules))(*rows)
@@ -258,11 +248,7 @@ class HiddenRules(Dimensions):
         """Begin an episode in every row, and keep those of the rows whose episode has ended."""
         nth = (jnp.cumsum(done, dtype=jnp.int32) - 1) % len(dealt[0])
         fresh = self._begin_each(params, after.rule, *(each[nth] for each in dealt))
-
-        def choose(new: jax.Array, old: jax.Array) -> jax.Array:
-            return jnp.where(done.reshape(-1, *[1] * (new.ndim - 1)), new, old)
-
-        return jax.tree.map(choose, fresh, after)
+        return jax.vmap(_new_if)(done, fresh, after)
 
     def _deal_to_few(
         self, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
@@ -324,18 +310,16 @@ def make(
     """
     spec = board_spec(board)
     each = [rules] if isinstance(rules, str | RuleSet | CompiledRule) else list(rules)
-    compiled = [_compiled(rule, spec) for rule in each]
+    read = [resolve_rule(rule) if isinstance(rule, str) else rule for rule in each]
+    compiled = [compile_rule(rule, spec) if isinstance(rule, RuleSet) else rule for rule in read]
     tables, sizes = to_tables(compiled)
     numbers = {"rule": -1, "max_steps_in_episode": HORIZON, **params}
     given = EnvParams(tables, **{name: np.int32(n) for name, n in numbers.items()})
-    given = jax.tree.map(jnp.asarray, given)
-    return HiddenRules(sizes, spec, len(compiled)), given
+    return HiddenRules(sizes, spec, len(compiled)), jax.tree.map(jnp.asarray, given)
 
 
-def _compiled(rule: Rule, spec: BoardSpec) -> CompiledRule:
-    if isinstance(rule, CompiledRule):
-        return rule
-    return compile_rule(rule if isinstance(rule, RuleSet) else resolve_rule(rule), spec)
+def _new_if(done: jax.Array, new: EnvState, old: EnvState) -> EnvState:
+    return jax.tree.map(functools.partial(jnp.where, done), new, old)
 
 
 def _observed(state: EnvState) -> Observation:
@@ -355,118 +339,78 @@ def _answer(after: EnvState, reply: Reply, state: EnvState) -> Step:
 
 # -- random boards ---------------------------------------------------------------------------------
 
-# Their distribution is that of gohr.draw_boards. A word of 32 bits is used for several
-# choices: a choice among n is the high word of its product with n, and the low word is used for the
-# next, as long as all its choices together have at most 2**18 outcomes, which keeps the bias below
-# 2**-14. Arrays have the batch last, so that a choice is one operation on vectors.
 
-#: Permutations of more are decoded in a loop instead of one instruction after another.
-_UNROLLED = 12
-
-
-def _n_words(spec: BoardSpec) -> int:
-    """Return the number of random words for a board."""
-    most, n = spec.pieces[1], 0
-    for low, high in (spec.pieces, spec.shapes, spec.colors):
-        n += low < high
-    for n_choices, size in (
-        (most, N_CELLS),
-        (spec.colors[1], most),
-        *_choices(most, spec.shapes, len(spec.shape_palette)),
-        *_choices(most, spec.colors, len(spec.color_palette)),
-    ):
-        n += -(-n_choices // _a_word(size))
-    return n
-
-
-def _choices(most: int, ends: tuple[int, int], size: int) -> list[tuple[int, int]]:
-    """Return the numbers of choices of classes and of names, and among how many."""
-    return [(most, size), (ends[1] if ends[0] < size else 0, size)]
-
-
-def _a_word(most: int) -> int:
-    """Return how many numbers below ``most`` one word gives."""
-    return max(1, int(18 / log2(max(most, 2)) + 1e-9))
-
-
-def _numbers_below(
-    words: jax.Array, bounds: Sequence[int | jax.Array], most: int
-) -> list[jax.Array]:
-    """Turn uniform words into numbers, uint32, one below each bound; no bound is above `most`."""
-    numbers, a_word = [], _a_word(most)
-    for first in range(0, len(bounds), a_word):
-        rest = words[first // a_word]
-        for each in bounds[first : first + a_word]:
-            bound = jnp.asarray(each, jnp.uint32)
-            numbers.append(((rest >> 16) * bound + (((rest & 0xFFFF) * bound) >> 16)) >> 16)
-            rest = rest * bound
-    return numbers
-
-
-def _pieces_from_words(words: jax.Array, spec: BoardSpec) -> tuple[jax.Array, jax.Array]:
-    """Draw the pieces of boards from uniform words, uint32 of shape (_n_words(spec), *batch).
+def _draw_boards(key: jax.Array, spec: BoardSpec, *batch: int) -> tuple[jax.Array, jax.Array]:
+    """Draw boards with the distribution of :func:`gohr.draw_boards`, which describes it.
 
     Returns the cells of the pieces, 0 to 35 and all different, and their codes, 0 for an absent
-    piece; both uint8 of shape (most pieces, *batch). Cells come in random order, so that the first
-    ``k`` pieces may be those that make each of ``k`` shapes appear; for colors, others are chosen.
+    piece; both uint8 of shape (*batch, most pieces). Until the end the batch is the last axis, so
+    that a choice is one operation on vectors.
     """
-    most, left = spec.pieces[1], words
+    most = spec.pieces[1]
+    slot = np.arange(most, dtype=np.uint32).reshape(-1, *[1] * len(batch))
+    ranges = spec.pieces, spec.shapes, spec.colors
+    palettes = len(spec.shape_palette), len(spec.color_palette)
+    sizes = [*(high - low + 1 for low, high in ranges), *[N_CELLS] * most]
+    for size, (least, k) in zip(palettes, ranges[1:], strict=True):
+        sizes += [size] * most + [most] * k + [size] * (k if least < size else 0)
+    places = _words_of(sizes)
+    words, place = [*jax.random.bits(key, (places[-1] + 1, *batch), jnp.uint32)], iter(places)
 
-    def draw(bounds: Sequence[int | jax.Array], size: int) -> jax.Array:
-        nonlocal left
-        numbers = _numbers_below(left, bounds, size)
-        left = left[-(-len(bounds) // _a_word(size)) :]
-        return jnp.stack(numbers)
-
-    def drawn_classes(k: jax.Array, size: int) -> jax.Array:
-        return draw([jnp.where(k == 0, size, k)] * most, size)
-
-    def named(classes: jax.Array, k: jax.Array, ends: tuple[int, int], size: int) -> jax.Array:
-        """Give the k classes random names of a palette, unless there are no classes."""
-        if ends[0] == size or ends[1] == 0:  # with all names, it makes no difference which is which
-            return classes
-        names = _distinct(draw(range(size, size - ends[1], -1), size))
-        known = jnp.minimum(classes, ends[1] - 1).astype(jnp.int32)
-        chosen = jnp.take_along_axis(names, known, axis=0, mode="promise_in_bounds")
-        return jnp.where(k == 0, classes, chosen)
-
-    n_pieces, n_shapes, n_colors = (
-        low + draw([high - low + 1], high - low + 1)[0] if low < high else jnp.uint32(low)
-        for low, high in (spec.pieces, spec.shapes, spec.colors)
-    )
-    cells = _distinct(draw(range(N_CELLS, N_CELLS - most, -1), N_CELLS))
-    slot = jnp.arange(most, dtype=jnp.uint32).reshape(-1, *[1] * (words.ndim - 1))
-
-    size = len(spec.shape_palette)
-    shape = jnp.where(slot < n_shapes, slot, drawn_classes(n_shapes, size))
-    shape = named(shape, n_shapes, spec.shapes, size)
-    size = len(spec.color_palette)
-    color = drawn_classes(n_colors, size)
-    if spec.colors[1]:
-        pieces = _distinct(draw([n_pieces - i for i in range(spec.colors[1])], most))
-        for i in range(spec.colors[1]):
-            color = jnp.where((slot == pieces[i]) & (i < n_colors), jnp.uint32(i), color)
-    color = named(color, n_colors, spec.colors, size)
-    codes = jnp.where(slot < n_pieces, 1 + shape * size + color, 0)
-    return cells.astype(jnp.uint8), codes.astype(jnp.uint8)
-
-
-def _distinct(numbers: jax.Array) -> jax.Array:
-    """Turn choices among the remaining items, entry ``i`` among ``n - i``, into the chosen items.
-
-    This decodes a Lehmer code: from the end, each entry shifts for the one before it.
-    """
-    n = numbers.shape[0]
-    place = jnp.arange(n, dtype=jnp.uint32).reshape(-1, *[1] * (numbers.ndim - 1))
-
-    def make_room(t: int | jax.Array, chosen: jax.Array) -> jax.Array:
-        i = n - 2 - t
-        one = jax.lax.dynamic_index_in_dim(chosen, i, keepdims=True)
-        return chosen + ((place > i) & (chosen >= one)).astype(jnp.uint32)
-
-    if n <= _UNROLLED:
-        for t in range(n - 1):
-            numbers = make_room(t, numbers)
+    def below(*bounds: int | jax.Array) -> list[jax.Array]:
+        """Draw a number below each bound, in the order of their sizes."""
+        numbers = []
+        for bound in bounds:
+            at = next(place)
+            high, low = words[at] >> 16, words[at] & 0xFFFF
+            numbers.append((high * bound + (low * bound >> 16)) >> 16)
+            words[at] *= bound
         return numbers
-    found: jax.Array = jax.lax.fori_loop(0, n - 1, make_room, numbers)
-    return found
+
+    def look(n_classes: jax.Array, ends: tuple[int, int], size: int) -> jax.Array:
+        """Draw the shapes, or the colors, of all pieces."""
+        least, k = ends
+        found = jnp.stack(below(*[jnp.where(n_classes == 0, size, n_classes)] * most))
+        if k:
+            chosen = _distinct(below(*(n_pieces - i for i in range(k))))
+            for i in range(k):
+                found = jnp.where((slot == chosen[i]) & (i < n_classes), jnp.uint32(i), found)
+        if not k or least == size:  # with all names, it makes no difference which is which
+            return found
+        names = _distinct(below(*range(size, size - k, -1)))
+        known = jnp.minimum(found, k - 1).astype(jnp.int32)
+        named = jnp.take_along_axis(names, known, axis=0, mode="promise_in_bounds")
+        return jnp.where(n_classes == 0, found, named)
+
+    n_pieces, n_shapes, n_colors = (low + below(high - low + 1)[0] for low, high in ranges)
+    cells = _distinct(below(*range(N_CELLS, N_CELLS - most, -1)))
+    code = 1 + palettes[1] * look(n_shapes, spec.shapes, palettes[0])
+    code += look(n_colors, spec.colors, palettes[1])
+    codes = jnp.where(slot < n_pieces, code, 0)
+    cells, codes = (jnp.moveaxis(x, 0, -1).astype(jnp.uint8) for x in (cells, codes))
+    return cells, codes
+
+
+def _words_of(sizes: Sequence[int]) -> list[int]:
+    """Return the word of 32 random bits that gives each of some choices, among `sizes` at most.
+
+    A choice among n is the high word of the product of the word and n, and the low word serves the
+    next choice, as long as all choices of a word together have at most 2**18 outcomes, which keeps
+    the bias below 2**-14.
+    """
+    found, room = [-1], 0
+    for size in sizes:
+        found.append(found[-1] + (size > room))
+        room = (room if size <= room else 1 << 18) // size
+    return found[1:]
+
+
+def _distinct(chosen: list[jax.Array]) -> jax.Array:
+    """Turn choices among the remaining items, number ``i`` among ``n - i``, into the chosen items.
+
+    This decodes a Lehmer code: from the end, each choice shifts for the one before it.
+    """
+    for i in reversed(range(len(chosen))):
+        for j in range(i + 1, len(chosen)):
+            chosen[j] += chosen[j] >= chosen[i]
+    return jnp.stack(chosen)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from gohr.engine.value_sets import Program
 
 ATOMS_A_WORD = 8
+#: The bucket nearest to each cell.
+QUADRANTS = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)], np.uint8)
 #: States of the last buckets p, pc, ps (none or one of four each), times four quadrants.
 N_BUCKET_STATES = 5 * 5 * 5 * N_BUCKETS
 #: Five records (the piece attempted, the last one accepted, the last of its color, of its shape,
@@ -39,7 +40,6 @@ MOST_ENTRIES = 1 << 22
 
 _ALL = 0b1111
 _BITS = np.array([1, 2, 4, 8])
-_QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)])
 _TRIED = 3  # the field that is the bucket tried
 # Fields that the tables of an atom hold: shape and color of the piece attempted, its cell, and the
 # buckets of the last piece, of the last of its color, and of its shape.
@@ -64,10 +64,6 @@ class Sizes:
     def n_fields(self) -> int:
         """Fields of an atom that name orders; the last one is that of ``postpos``."""
         return self.n_positions + self.postpos
-
-    def union(self, other: Sizes) -> Sizes:
-        """Return the smallest sizes that fit both."""
-        return Sizes(*map(max, astuple(self), astuple(other)))
 
 
 class _Table(NamedTuple):
@@ -94,11 +90,9 @@ class _Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Atom:
-    """An atom after folding: three tables, its count, and the remaining conditions."""
+    """An atom after folding: tables by their fields, its count, and the remaining conditions."""
 
-    piece: Bytes
-    cell: Bytes
-    bucket: Bytes
+    tables: dict[tuple[int, ...], Bytes]
     count: int
     positions: tuple[PositionField, ...] = ()
     postpos: PositionField | None = None
@@ -106,19 +100,16 @@ class _Atom:
 
     @property
     def is_dead(self) -> bool:
-        return self.count == 0 or not all(t.any() for t in (self.piece, self.cell, self.bucket))
+        return self.count == 0 or not all(table.any() for table in self.tables.values())
 
     def united(self, other: _Atom) -> _Atom | None:
         """Return one atom that allows what either does, if a table can hold it."""
         plain = all(a.count < 0 and not a.postpos and not a.programs for a in (self, other))
-        pairs = {name: (getattr(self, name), getattr(other, name)) for name in _TABLES}
-        unlike = {name: a | b for name, (a, b) in pairs.items() if not np.array_equal(a, b)}
+        both = {axes: (table, other.tables[axes]) for axes, table in self.tables.items()}
+        unlike = {axes: a | b for axes, (a, b) in both.items() if not np.array_equal(a, b)}
         if not plain or self.positions != other.positions or len(unlike) > 1:
             return None
-        return replace(self, **unlike)
-
-
-_TABLES = ("piece", "cell", "bucket")
+        return replace(self, tables=self.tables | unlike)
 
 
 class _Rule(NamedTuple):
@@ -145,7 +136,7 @@ def to_tables(rules: Sequence[CompiledRule]) -> tuple[dict[str, npt.NDArray[Any]
     if len(palettes) > 1:
         raise ValueError(f"rules: expected one palette of shapes and colors, found {len(palettes)}")
     folded = [_folded(rule, number) for number, rule in enumerate(rules)]
-    sizes = reduce(Sizes.union, map(_needed, folded, rules))
+    sizes = Sizes(*map(max, *map(astuple, map(_needed, folded, rules)), astuple(Sizes())))
     rows = [_packed(each, rule, sizes) for each, rule in zip(folded, rules, strict=True)]
     return {name: np.stack([row[name] for row in rows]) for name in rows[0]}, sizes
 
@@ -259,11 +250,11 @@ def _folded_atom(rule: CompiledRule, a: int, where: str) -> _Atom:
         if (states[0] == states[0, 0]).all():
             piece &= states[0, 0]
         else:
-            cell &= states[0][_QUADRANT]
+            cell &= states[0][QUADRANTS]
         bucket[:] = _ALL
     positions = () if further is None else further.positions
     postpos = None if further is None else further.postpos
-    return _Atom(piece, cell, bucket, int(rule.counts[a]), positions, postpos, tuple(programs))
+    return _Atom(tables, int(rule.counts[a]), positions, postpos, tuple(programs))
 
 
 # -- pack ------------------------------------------------------------------------------------------
@@ -324,7 +315,7 @@ def _packed(folded: _Rule, rule: CompiledRule, sizes: Sizes) -> dict[str, npt.ND
     by_line = [(line, atom) for line, (_, atoms) in enumerate(folded.lines) for atom in atoms]
     for slot, (line, atom) in enumerate(by_line):
         row = {name: bits[slot] for name, bits in sets.items()}
-        row["piece"][1:], row["cell"][:], row["bucket"][:] = atom.piece, atom.cell, atom.bucket
+        row["piece"][1:], row["cell"][:], row["bucket"][:] = map(np.ravel, atom.tables.values())
         row["line_words"][line] = _ALL
         others["atom_count"][slot] = atom.count
         named = dict(enumerate(atom.positions))

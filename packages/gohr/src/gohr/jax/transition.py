@@ -8,7 +8,7 @@ line and memory are the same.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gohr.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
-from gohr.jax.tables import ATOMS_A_WORD, Sizes
+from gohr.board import N_BUCKETS, N_CELLS, BoardSpec
+from gohr.jax.tables import ATOMS_A_WORD, QUADRANTS, Sizes
 from gohr.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -29,7 +29,6 @@ from gohr.outcomes import (
     STALEMATE,
 )
 
-_QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)], np.uint8)
 _NO_RANK = 255
 #: The first bit of each of the eight atoms of a word, and where the bits of each begin.
 _FIRST_BITS, _SHIFTS = 0x11111111, np.arange(0, 32, 4, dtype=np.uint32)
@@ -37,6 +36,8 @@ _NOWHERE = 1 << 30
 
 #: A bank of rules.
 Tables: TypeAlias = Mapping[str, Any]
+#: The entries of a table, by its name and indices.
+LookUp: TypeAlias = Callable[..., jax.Array]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,6 @@ class EnvState:
     by_color: jax.Array  # uint8 (P,): last bucket of the color of each piece
     by_shape: jax.Array  # uint8 (P,): last bucket of its shape
     last: jax.Array  # uint8 (3,): shape, color and bucket of the last accepted attempt
-    n_left: jax.Array  # uint8: pieces on the board
     line: jax.Array  # int16: the active line
     line_left: jax.Array  # int16: its remaining count, -1 for none
     left: jax.Array  # int16 (8 W,): remaining counts of atoms; empty if no rule has any
@@ -106,7 +106,7 @@ class Reply(NamedTuple):
 # -- look-ups -------------------------------------------------------------------------------------
 
 
-def _at(table: Any, *index: Any) -> jax.Array:
+def entry_of(table: Any, *index: Any) -> jax.Array:
     """Look up an index that is known to be in bounds."""
     found: jax.Array = jnp.asarray(table).at[index].get(mode="promise_in_bounds")
     return found
@@ -132,22 +132,17 @@ def _spread(atoms: jax.Array) -> jax.Array:
     return _or(jnp.where(by_word, np.uint32(0b1111) << _SHIFTS, np.uint32(0)), by_word.ndim - 1)
 
 
-class _Bank:
-    """The tables as seen by one board: a look-up names the rule only where there are several."""
-
-    def __init__(self, dims: Dimensions, tables: Tables, rule: jax.Array) -> None:
-        self.tables = tables
-        # An index without a sign needs no instructions for one.
-        self.row = rule.astype(jnp.uint32) if dims.n_rules > 1 else 0
-
-    def __call__(self, name: str, *index: Any) -> jax.Array:
-        return _at(self.tables[name], self.row, *index)
+def _look_up(dims: Dimensions, tables: Tables, rule: jax.Array) -> LookUp:
+    """Return a look-up in the tables of one rule, which it names only where there are several."""
+    # An index without a sign needs no instructions for one.
+    row = rule.astype(jnp.uint32) if dims.n_rules > 1 else 0
+    return lambda name, *index: entry_of(tables[name], row, *index)
 
 
 # -- what each atom accepts ------------------------------------------------------------------------
 
 
-def _accepts(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
+def _accepts(dims: Dimensions, bank: LookUp, state: EnvState) -> jax.Array:
     """Return the buckets that each atom allows for each piece, uint32 of shape (P, W)."""
     sizes, there = dims.sizes, state.codes > 0
     memory = state.last[2] * jnp.uint32(25) + state.by_color * jnp.uint32(5) + state.by_shape
@@ -175,7 +170,7 @@ def _accepts(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
     return words
 
 
-def _entries(bank: _Bank, state: EnvState) -> jax.Array:
+def _entries(bank: LookUp, state: EnvState) -> jax.Array:
     """Return the moves that the table of conditions on moved pieces allows, words (P, W)."""
     of_color, of_shape, in_bucket, of_all = state.records
     by_piece = state.entries + of_color + of_shape + of_all
@@ -189,7 +184,7 @@ def _entries(bank: _Bank, state: EnvState) -> jax.Array:
 # -- the active line -------------------------------------------------------------------------------
 
 
-def _settled(dims: Dimensions, bank: _Bank, state: EnvState) -> EnvState:
+def _settled(dims: Dimensions, bank: LookUp, state: EnvState) -> EnvState:
     """Compute the moves that the atoms accept, and activate a playable line.
 
     The active line stays while it is playable in its current state. Else the next playable line
@@ -208,7 +203,8 @@ def _settled(dims: Dimensions, bank: _Bank, state: EnvState) -> EnvState:
     found = nearest < _NOWHERE
     line = jnp.where(found, nearest & 0x7FFF, 0)
     enters, row = found & ~stays, line.astype(jnp.uint16)
-    finish = jnp.where(state.n_left == 0, CLEARED, jnp.where(found | stays, IN_PROGRESS, STALEMATE))
+    cleared = ~jnp.any(state.codes > 0)
+    finish = jnp.where(cleared, CLEARED, jnp.where(found | stays, IN_PROGRESS, STALEMATE))
     fresh = {
         "line": line.astype(jnp.int16),
         "alive": bank("line_words", row),
@@ -231,7 +227,7 @@ def begin(
 ) -> EnvState:
     """Begin an episode with the pieces of one board: all cells different, code 0 if absent."""
     sizes, n = dims.sizes, dims.n_pieces
-    bank = _Bank(dims, tables, rule)
+    bank = _look_up(dims, tables, rule)
     zeros, empty = jnp.zeros(n, jnp.uint8), jnp.zeros(N_CELLS, jnp.uint8)
     entries, records = jnp.zeros(0, jnp.int32), tuple[jax.Array, ...]()
     if sizes.n_entries:
@@ -248,7 +244,7 @@ def begin(
         slots=lay(jnp.arange(n, dtype=jnp.uint8)),
         cells=cells,
         codes=codes,
-        quadrants=_at(_QUADRANT, cells),
+        quadrants=entry_of(QUADRANTS, cells),
         allowed=bank("piece", codes) & bank("cell", cells),
         ranks=bank("ranks", np.arange(sizes.n_orders, dtype=np.uint32)[:, None], cells),
         fields=bank("fields", np.arange(sizes.n_fields, dtype=np.uint32)[:, None], cells),
@@ -259,7 +255,6 @@ def begin(
         by_color=zeros,
         by_shape=zeros,
         last=jnp.zeros(3, jnp.uint8),
-        n_left=(codes > 0).sum(dtype=jnp.uint8),
         # The search for a playable line begins after the last.
         line=jnp.int16(sizes.n_lines - 1),
         line_left=jnp.int16(-1),
@@ -280,11 +275,11 @@ def attempt(
     After the end of an episode nothing changes, not even the time. A number that is none of the 144
     attempts counts as the last of them.
     """
-    bank = _Bank(dims, tables, state.rule)
+    bank = _look_up(dims, tables, state.rule)
     number = jnp.minimum(jnp.asarray(action).astype(jnp.uint32), N_CELLS * N_BUCKETS - 1)
     cell, bucket = number >> 2, number & 3
-    code, slot = _at(state.board, cell), _at(state.slots, cell)
-    atoms = _by_atom(_at(state.accepts, slot) & state.alive)
+    code, slot = entry_of(state.board, cell), entry_of(state.slots, cell)
+    atoms = _by_atom(entry_of(state.accepts, slot) & state.alive)
     allowed = _or(atoms, 0)
     over = (state.finish != IN_PROGRESS) | (state.time >= horizon)
     # XLA computes a reduction once; an elementwise operation it repeats for each cell and piece.
@@ -308,7 +303,6 @@ def attempt(
         by_color=jnp.where(same_color, tried, state.by_color),
         by_shape=jnp.where(same_shape, tried, state.by_shape),
         last=jnp.where(accepted, last, state.last),
-        n_left=state.n_left - accepted,
         line_left=line_left.astype(jnp.int16),
         time=state.time + ~over,
     )
@@ -350,7 +344,7 @@ def _look(dims: Dimensions, code: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 def permitted(state: EnvState) -> jax.Array:
     """Return 1 for the attempts that the rule would accept now, int8 of shape (144,)."""
-    allowed = _or(_by_atom(_at(state.accepts, state.slots) & state.alive), 1)
+    allowed = _or(_by_atom(entry_of(state.accepts, state.slots) & state.alive), 1)
     playing = (state.board > 0) & (state.finish == IN_PROGRESS)
     bits = allowed[:, None] >> np.arange(N_BUCKETS, dtype=np.uint32) & 1
     return jnp.where(playing[:, None], bits, 0).astype(jnp.int8).reshape(-1)

@@ -26,18 +26,8 @@ _COMPACT = "number_of_moves,number_of_errors,if_clear"
 class ResultFile:
     """The results of a run, written episode by episode; a header only into an empty file.
 
-    Raises GnomonError: the file cannot be opened.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    player : (str, str, int)
-        Nickname, name of the rule, number of the run.
-    append : bool
-        Whether to append to the file.
-    compact : bool
-        Whether the file is Compact instead of Long.
+    ``player`` is the nickname, the name of the rule and the number of the run. Raises GnomonError:
+    the file cannot be opened.
     """
 
     def __init__(
@@ -106,14 +96,18 @@ class PlayedRun:
     cleared: list[bool] = field(default_factory=list)
 
 
-def is_result_file(path: Path) -> bool:
-    """Return whether the first line of a file is the header of a result file."""
+def first_line(path: Path) -> str:
+    """Return the first line of a file, without the signs of a header; empty if it is no text."""
     try:
         with path.open("rb") as file:
-            first = file.readline(1000).decode("utf-8-sig")
+            return file.readline(2000).decode("utf-8-sig").strip().lstrip("#.")
     except (OSError, UnicodeDecodeError):
-        return False
-    return first.strip().lstrip("#.") in (_LONG, _COMPACT_RUN)
+        return ""
+
+
+def is_result_file(path: Path) -> bool:
+    """Return whether the first line of a file is the header of a result file."""
+    return first_line(path) in (_LONG, _COMPACT_RUN)
 
 
 def read_runs(path: Path) -> list[PlayedRun]:

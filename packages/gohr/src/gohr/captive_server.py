@@ -12,6 +12,7 @@ import socketserver
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -240,19 +241,12 @@ _ASLEEP = 200
 
 
 def serve_pipe(session: Session, input_fd: int = 0, output_fd: int = 1) -> None:
-    """Play a session with the client at the other end of two pipes, until EXIT or the end of input.
+    """Play a session, not yet started, with the client at the other end of two pipes.
 
-    Commands that arrive together with a NEW are lost, as in the reference; a client that waits for
-    each answer sees no difference.
+    It ends with EXIT or the end of input. Commands that arrive together with a NEW are lost, as in
+    the reference; a client that waits for each answer sees no difference.
 
     Raises GnomonError: the first episode cannot begin; nothing has been written.
-
-    Parameters
-    ----------
-    session : Session
-        Not yet started.
-    input_fd, output_fd : int
-        File descriptors.
     """
 
     def say(answer: Sequence[str]) -> None:
@@ -304,16 +298,9 @@ class CaptiveServer(socketserver.ThreadingTCPServer):
     """Serves clients at a TCP port, each in a thread: ``serve_forever`` until ``shutdown``.
 
     A client's first line is ``GAME`` and the arguments of a game, in STANDARD mode by default; the
-    rest is as over a pipe. Clients can use the rules of the catalogue and files below a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the files of rules, boards and conditions are.
-    host, port : str, int
-        Address to listen on; the port 0 is any that is free (see ``server_address``).
-    idle_s : float
-        A client that sends no complete line, or takes no answer, for this time is disconnected.
+    rest is as over a pipe. Clients can use the rules of the catalogue and files below ``folder``.
+    The port 0 is any that is free (see ``server_address``). A client that sends no complete line,
+    or takes no answer, for ``idle_s`` seconds is disconnected.
     """
 
     allow_reuse_address = True
@@ -337,32 +324,28 @@ class _Client(socketserver.BaseRequestHandler):
 
     server: CaptiveServer
     request: socket.socket
-    _session: Session | None = None
 
     def handle(self) -> None:
         """Answer the lines of a client until it leaves or is disconnected."""
+        session, lines = None, _Lines(self._receive)
         try:
-            self._converse()
-        except OSError:
-            pass  # the client has gone, or takes no answers
-        finally:
-            if self._session is not None:
-                self._session.close()
-
-    def _converse(self) -> None:
-        lines = _Lines(self._receive)
-        try:
-            while self._session is None or not self._session.over:
+            while session is None or not session.over:
                 self._until = time.monotonic() + self.server.idle_s
                 line = lines.read()
                 if line is None:
                     return
-                if self._session is not None:
-                    self._say(self._session.answer(line))
-                elif line.strip() and not self._begin(line):
+                if session is not None:
+                    self._say(session.answer(line))
+                elif line.strip() and (session := self._begun(line)) is None:
                     return
         except _LineTooLongError as error:
-            self._say([f"{INVALID_COMMAND} 0 0", f"# {error}"])
+            with suppress(OSError):
+                self._say([f"{INVALID_COMMAND} 0 0", f"# {error}"])
+        except OSError:
+            pass  # the client has gone, or takes no answers
+        finally:
+            if session is not None:
+                session.close()
 
     def _receive(self) -> bytes:
         self.request.settimeout(max(self._until - time.monotonic(), 1e-3))
@@ -372,17 +355,17 @@ class _Client(socketserver.BaseRequestHandler):
             self._say([f"# Nothing heard for {self.server.idle_s:g} s. Goodbye"])
             raise
 
-    def _begin(self, line: str) -> bool:
-        """Answer the first line, which must be a GAME; return whether it begins one."""
+    def _begun(self, line: str) -> Session | None:
+        """Answer the first line, which must be a GAME; return its session if it begins one."""
         word, _, rest = line.strip().partition(" ")
         if word.upper() != "GAME":
             self._say(["-1 0 0", "# Expected GAME and its arguments"])
-            return False
+            return None
         try:
             words = shlex.split(rest)
-            self._session = open_session(words, mode="STANDARD", folder=self.server.folder)
-            self._say(self._session.start())
-            return True
+            session = open_session(words, mode="STANDARD", folder=self.server.folder)
+            self._say(session.start())
+            return session
         except RuleSyntaxError as error:
             # The text of the file is not repeated: it may be no rule.
             problem = f"Failed to parse the rule: line {error.line}, column {error.column}"
@@ -391,7 +374,7 @@ class _Client(socketserver.BaseRequestHandler):
         except GnomonError as error:
             problem = in_one_line(error)
         self._say(["-5 0 0", f"# {problem}"])
-        return False
+        return None
 
     def _say(self, lines: Sequence[str]) -> None:
         """Send lines. Raises TimeoutError: the client does not take them in time."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gohr.board import N_CELLS, SHAPES, BoardSpec
+from gohr.board import N_CELLS, BoardSpec
 
 _CELL = 32  # pixels along the side of a cell
 _PALETTE = {
@@ -65,45 +65,23 @@ def _glyph(spec: BoardSpec, shape: int) -> str:
 @lru_cache(maxsize=64)
 def _stamps(palette: tuple[str, ...]) -> list[npt.NDArray[np.bool_]]:
     """Return which pixels of a cell each shape covers; those beyond the four are polygons."""
-    others = [name for name in palette if name not in SHAPES]
-    # From five sides on: a polygon of four is the square, and one of three the triangle.
-    numbers = dict(zip((*SHAPES, *others), (*range(4), *range(5, 5 + len(others))), strict=True))
-    return [_stamp(numbers[name]) for name in palette]
+    from matplotlib.path import Path  # only pictures need it
 
-
-def _stamp(shape: int) -> npt.NDArray[np.bool_]:
-    """Return the pixels of a square, a star, a disc; from 3 on, of a polygon of as many sides."""
-    side = np.linspace(-1, 1, _CELL)
-    x, y = np.meshgrid(side, -side)
-    radius, angle = np.hypot(x, y), np.arctan2(x, y)
-    covered: npt.NDArray[np.bool_]
-    if shape == 0:
-        covered = (np.abs(x) < 0.6) & (np.abs(y) < 0.6)
-    elif shape == 2:
-        covered = radius < 0.7
-    elif shape == 1:
-        # Between a point at radius 0.85 and a notch at 0.36 the edge of a star is straight.
-        turn = np.abs((angle / (2 * np.pi / 5) + 0.5) % 1 - 0.5) * 2 * np.pi / 5
-        point, notch, half = 0.85, 0.36, np.pi / 5
-        edge = point * notch * np.sin(half)
-        covered = radius * (point * np.sin(turn) + notch * np.sin(half - turn)) < edge
-    else:
-        half = np.pi / shape
-        turn = angle % (2 * half) - half  # a corner at the top
-        covered = radius * np.cos(turn) < 0.8 * np.cos(half)
-    return covered
+    outlines = {
+        "SQUARE": Path([(-0.7, -0.7), (-0.7, 0.7), (0.7, 0.7), (0.7, -0.7)]),
+        "STAR": Path.unit_regular_star(5, 0.42),
+        "CIRCLE": Path.unit_circle(),
+        "TRIANGLE": Path.unit_regular_polygon(3),
+    }
+    others = [name for name in palette if name not in outlines]
+    outlines |= {name: Path.unit_regular_polygon(sides) for sides, name in enumerate(others, 5)}
+    side = np.linspace(-1.2, 1.2, _CELL)
+    points = np.stack(np.meshgrid(side, -side), axis=-1).reshape(-1, 2)
+    return [outlines[name].contains_points(points).reshape(_CELL, _CELL) for name in palette]
 
 
 def board_pixels(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> npt.NDArray[np.uint8]:
-    """Draw a board with its buckets at the corners; shape (256, 256, 3), dtype uint8.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> [board] = gohr.draw_boards(1, rng=np.random.default_rng(0))
-    >>> board_pixels(board, gohr.BoardSpec()).shape
-    (256, 256, 3)
-    """
+    """Draw a board with its buckets at the corners; shape (256, 256, 3), dtype uint8."""
     side = 8 * _CELL
     picture = np.full((side, side, 3), _GROUND, dtype=np.uint8)
     for line in range(1, 8):

@@ -63,7 +63,7 @@ class Slow:
 @pytest.mark.parametrize("hidden", ["clockwise", "quota-of-two", "topmost-first", "red-or-star"])
 def test_the_belief_is_bayes_rule_with_the_reference(monkeypatch, hidden):
     space = small_space(150)
-    monkeypatch.setattr("gohr.learners.belief.hypothesis_space", lambda _: space)
+    monkeypatch.setattr("gohr.learners.ideal.hypothesis_space", lambda _: space)
     fast, slow = Ideal().belief, Slow(space)
     rng = np.random.default_rng(1)
     for board in draw_boards(2, rng=rng):

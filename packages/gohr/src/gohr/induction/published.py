@@ -202,24 +202,14 @@ def _of_aggregate(row: _Row) -> Iterator[Outcome]:
 
 
 def _of_prepared(row: _Row) -> Iterator[Outcome]:
+    """Read a model's tests after random attempts, or after those of a person."""
+    by_person = "playerId" in row
     yield _outcome(
         "model",
-        "random",
+        f"person {row['playerId']}" if by_person else "random",
         row["#ruleSetName"],
-        trial=int(row["seed"]),
-        n_boards=int(row["trainingEpisodes"]),
-        n_attempts=int(row["trainingMoves"]),
-        **_boards(row["botClearedTestBoards"], row["botAllTestBoards"]),
-    )
-
-
-def _of_person(row: _Row) -> Iterator[Outcome]:
-    yield _outcome(
-        "model",
-        f"person {row['playerId']}",
-        row["#ruleSetName"],
-        trial=int(row["seriesNo"]),
-        n_boards=int(row["episodes"]),
+        trial=int(row["seriesNo" if by_person else "seed"]),
+        n_boards=int(row["episodes" if by_person else "trainingEpisodes"]),
         n_attempts=int(row["trainingMoves"]),
         **_boards(row["botClearedTestBoards"], row["botAllTestBoards"]),
     )
@@ -257,7 +247,7 @@ _HEADERS: Mapping[tuple[str, ...], Callable[[_Row], Iterator[Outcome]]] = {
     tuple(field.name for field in fields(Outcome)): _of_own,
     ("#path", "rule"): _of_run,
     ("#ruleSetName", "seed"): _of_prepared,
-    ("#ruleSetName", "playerId"): _of_person,
+    ("#ruleSetName", "playerId"): _of_prepared,
     ("#ruleId", "mStar10"): _of_mastery,
     ("table", "group", "rule", "condition"): _of_figure,
 }

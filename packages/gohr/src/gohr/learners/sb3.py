@@ -39,37 +39,22 @@ class _StoppedError(Exception):
 
 
 class Exchange:
-    """Exchange of observations from the trial and actions from the algorithm."""
+    """Queues between the trial and the algorithm, one for each direction.
+
+    The trial shows the first observation of an episode and the outcome of each attempt, and None
+    when there are no more; the algorithm answers with an action, or the error that ended it.
+    """
 
     def __init__(self) -> None:
-        self._seen: queue.SimpleQueue[Observation | Transition | None] = queue.SimpleQueue()
-        self._actions: queue.SimpleQueue[int | Exception] = queue.SimpleQueue()
-
-    def show(self, seen: Observation | Transition) -> None:
-        """Leave the first observation of an episode, or the outcome of an attempt."""
-        self._seen.put(seen)
-
-    def action(self) -> int:
-        """Wait for an action; raise what went wrong instead of one."""
-        action = self._actions.get()
-        if isinstance(action, Exception):
-            raise action
-        return action
-
-    def stop(self) -> None:
-        """Signal that there are no more observations."""
-        self._seen.put(None)
+        self.seen: queue.SimpleQueue[Observation | Transition | None] = queue.SimpleQueue()
+        self.actions: queue.SimpleQueue[int | Exception] = queue.SimpleQueue()
 
     def look(self) -> Observation | Transition:
         """Wait for an observation."""
-        seen = self._seen.get()
+        seen = self.seen.get()
         if seen is None:
             raise _StoppedError
         return seen
-
-    def do(self, action: int | Exception) -> None:
-        """Leave an action, or an error."""
-        self._actions.put(action)
 
 
 class WaitingEnv(gymnasium.Env[_Array, np.int64]):
@@ -103,7 +88,7 @@ class WaitingEnv(gymnasium.Env[_Array, np.int64]):
 
     def step(self, action: np.int64) -> tuple[_Array, float, bool, bool, dict[str, Any]]:
         """Hand out an action, and wait for what comes of it."""
-        self._exchange.do(int(action))
+        self._exchange.actions.put(int(action))
         seen = self._exchange.look()
         if isinstance(seen, Observation):
             raise RuntimeError("expected the outcome of an attempt, found a new episode")
@@ -142,7 +127,7 @@ def _learn(
     except _StoppedError:
         pass
     except Exception as error:  # it is raised again on the other side
-        exchange.do(error)
+        exchange.actions.put(error)
 
 
 def _algorithm(name: str) -> Any:
@@ -223,14 +208,17 @@ class StableBaselines(Learner):
         if self._exchange is None:
             self._exchange = self._start()
         if not self._begun:
-            self._exchange.show(observation)
+            self._exchange.seen.put(observation)
             self._begun = True
-        return self._exchange.action()
+        action = self._exchange.actions.get()
+        if isinstance(action, Exception):
+            raise action
+        return action
 
     def observe(self, transition: Transition) -> None:
         """Pass on the outcome; the algorithm learns when the next action is requested."""
         if self._exchange is not None:
-            self._exchange.show(transition)
+            self._exchange.seen.put(transition)
         self._begun = not (transition.terminated or transition.truncated)
 
     def _start(self) -> Exchange:
@@ -252,5 +240,5 @@ class StableBaselines(Learner):
 
 def _stop(exchange: Exchange, thread: threading.Thread) -> None:
     """Stop the algorithm where it waits."""
-    exchange.stop()
+    exchange.seen.put(None)
     thread.join(_PATIENCE_S)

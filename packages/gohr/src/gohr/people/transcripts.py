@@ -25,7 +25,7 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.text_files import read_text
 from gohr.board import BUCKET_PLACES, DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, Piece
-from gohr.captive_log import Row
+from gohr.captive_log import Row, first_line
 from gohr.outcomes import ACCEPTED, CLEARED, DENIED, EMPTY_CELL, IMMOVABLE, IN_PROGRESS
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master, likelihood_ratios
 from gohr.people.session import PlaySession
@@ -249,12 +249,7 @@ def _files(sources: Iterable[Path]) -> list[Path]:
 
 
 def _header(path: Path) -> frozenset[str]:
-    try:
-        with path.open("rb") as file:
-            first = file.readline(2000).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return frozenset()
-    return frozenset(name.strip() for name in first.strip().lstrip("#").split(","))
+    return frozenset(name.strip() for name in first_line(path).split(","))
 
 
 def _lines(path: Path) -> Iterator[Row]:

@@ -29,11 +29,8 @@ Experiments
 Examples
 --------
 >>> import gohr
->>> import numpy as np
->>> rng = np.random.default_rng(0)
->>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
->>> boards = gohr.draw_boards(3, rng=rng)
->>> gohr.play(boards, learner, gohr.load_rule("anything-goes")).n_attempts
+>>> learner = gohr.make_learner("uniform", gohr.BoardSpec())
+>>> gohr.play(gohr.draw_boards(3), learner, gohr.load_rule("anything-goes")).n_attempts
 array([9, 9, 9])
 """
 

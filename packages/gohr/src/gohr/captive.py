@@ -60,22 +60,10 @@ _PLAIN_MOVE = re.compile(
 class Dialogue(ABC):
     """The state of a client's episode, and the answers to its lines.
 
-    Parameters
-    ----------
-    mode : {'BRIEF', 'STANDARD', 'FULL'}
-        Amount of output in an answer.
-    features : mapping from str to sequence of str
-        The answer to FEATURES: the possible values of each property.
-    reveal : bool
-        Whether the field ``buckets`` of a piece lists the buckets that it may go into, which is the
-        answer. The reference always does. ⚠ Here it is always ``[0,1,2,3]`` if not.
-
-    Attributes
-    ----------
-    episode : int
-        Number of the episode, from 0; -1 before the first.
-    finish : int
-        State of the episode: 0 in progress, 1 cleared, 2 stalemate, 3 given up.
+    ``features`` is the answer to FEATURES: the possible values of each property. With ``reveal``
+    the field ``buckets`` of a piece lists the buckets that it may go into, which is the answer. The
+    reference always does; ⚠ here it is always ``[0,1,2,3]`` if not. ``episode`` counts from 0, and
+    is -1 before the first; ``finish`` is 0 in progress, 1 cleared, 2 stalemate, 3 given up.
     """
 
     def __init__(
@@ -338,23 +326,8 @@ def _picture(pieces: Iterable[Piece], last: tuple[int, bool] | None) -> list[str
 class Session(Dialogue):
     """A client's games, one episode after another under one rule.
 
-    Parameters
-    ----------
-    rule_set : RuleSet
-        The hidden rule.
-    source : Board or SeededBoards
-        The board of every episode, or what draws one for each.
-    mode, reveal
-        As in :class:`Dialogue`.
-    log : ResultFile, optional
-        Records every episode.
-
-    Attributes
-    ----------
-    over : bool
-        Whether the client has sent EXIT.
-    n_new : int
-        How many times the client has sent NEW.
+    ``source`` is the board of every episode, or draws one for each; ``log`` records every episode.
+    ``over`` is whether the client has sent EXIT, and ``n_new`` how many times it has sent NEW.
     """
 
     def __init__(

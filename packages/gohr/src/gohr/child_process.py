@@ -31,21 +31,7 @@ class ProcessFailure(Exception):  # noqa: N818 - the process failed, its input m
 def end_group(child: subprocess.Popen[bytes], grace_s: float = 0.0) -> None:
     """End a child that leads a process group, with all that it started.
 
-    Parameters
-    ----------
-    child : subprocess.Popen
-        Started with ``start_new_session=True`` and a pipe as its standard input, which is closed.
-    grace_s : float
-        Seconds that it has to end by itself before the group is killed.
-
-    Examples
-    --------
-    >>> import subprocess, sys
-    >>> words = [sys.executable, "-c", "import sys; sys.stdin.read(); sys.exit(3)"]
-    >>> child = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)
-    >>> end_group(child, grace_s=30)
-    >>> how_it_ended(child)
-    'status 3'
+    Its standard input, a pipe, is closed, and it has ``grace_s`` seconds to end by itself.
     """
     if child.stdin is not None:
         with contextlib.suppress(OSError):
@@ -73,13 +59,7 @@ def end_of(file: IO[bytes], most: int) -> str:
 
 
 class LimitedChild:
-    """The process of a :func:`run_limited`: started before, it prepares and waits for its request.
-
-    Parameters
-    ----------
-    module : str
-        One that calls :func:`answer_one_request` when it is run.
-    """
+    """A process for :func:`run_limited`, started before: it prepares and waits for its request."""
 
     def __init__(self, module: str) -> None:
         self.output = tempfile.TemporaryFile()  # noqa: SIM115 - end() closes it
@@ -117,35 +97,14 @@ def run_limited(
 ) -> dict[str, Any]:
     """Run a module on one request in a separate process, under limits on time and memory.
 
-    The child is this interpreter. It gets one JSON object on its standard input and answers with
-    another on its standard output. It holds no secret: its environment is empty but for what Python
-    needs.
+    The module calls :func:`answer_one_request`. It gets one JSON object on its standard input and
+    answers with another on its standard output: ``{"refused": reason}`` for input that it refuses.
+    The child is this interpreter and holds no secret: its environment is empty but for what Python
+    needs. ``timeout_s`` limits the seconds by the clock and of a processor; ``memory_mb`` the MiB
+    of address space, and of a file that it writes. ``tick`` is called every ``tick_s`` seconds
+    meanwhile; an exception from it ends the child. ``child`` was started before and ends with this.
 
-    Parameters
-    ----------
-    module : str
-        One that calls :func:`answer_one_request` when it is run.
-    request : mapping
-        A value that JSON can represent.
-    timeout_s : float
-        Most seconds, by the clock and of a processor.
-    memory_mb : int
-        Most address space in MiB, and most bytes in a file that it writes.
-    tick : callable
-        Called every ``tick_s`` seconds meanwhile; an exception from it ends the child.
-    tick_s : float
-    child : LimitedChild, optional
-        A process of the module that was started before; it answers this request and ends.
-
-    Returns
-    -------
-    dict
-        The answer; ``{"refused": reason}`` for input that the module refuses.
-
-    Raises
-    ------
-    ProcessFailure
-        With the reason on one line.
+    Raises ProcessFailure, with the reason on one line.
     """
     child = child or LimitedChild(module)
     process = child.process
@@ -201,12 +160,8 @@ def answer_one_request(
 ) -> None:
     """Be the child of :func:`run_limited`: read the request, limit this process, print the answer.
 
-    Parameters
-    ----------
-    answer : callable
-        Takes the request and returns the answer; a GnomonError that it raises is a refusal.
-    prepare : callable
-        Called before the request is read, without limits.
+    A GnomonError from ``answer`` is a refusal. ``prepare`` is called before the request is read,
+    without limits.
     """
     with contextlib.suppress(OSError):
         os.nice(5)  # so that it delays this machine's other work less

@@ -73,11 +73,6 @@ class RuleError(GnomonError):
         The part of the rule, and what is wrong with it.
     line, column : int
         Place in the text, counted from 1; 0 if unknown.
-
-    Examples
-    --------
-    >>> print(RuleError("the order 'Furthest' does not exist", 1, 8))
-    line 1, column 8: the order 'Furthest' does not exist
     """
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
@@ -106,14 +101,7 @@ _AROUND = 60
 
 
 def excerpt(line: str, column: int) -> str:
-    r"""Return a line with a caret below a column (from 1); only an excerpt if the line is long.
-
-    Examples
-    --------
-    >>> print(excerpt("red\x1bgreen", 5))
-      red\x1bgreen
-             ^
-    """
+    """Return a line with a caret below a column (from 1); only an excerpt if the line is long."""
     begin = max(0, column - 1 - _AROUND) if len(line) > 2 * _AROUND else 0
     end = begin + 2 * _AROUND
     before = ("... " if begin else "") + visible(line[begin : column - 1])

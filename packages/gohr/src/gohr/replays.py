@@ -40,14 +40,6 @@ class Replay:
     n_failed : numpy.ndarray of int16, shape (n_rows,)
         Number of attempts known to fail since the board last changed: one for a denied attempt,
         four for a piece that cannot be moved.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> boards = gohr.draw_boards(1, rng=np.random.default_rng(0))
-    >>> found = replay(boards, np.array([2]), np.array([0, 0]), gohr.parse("(*,*,*,*,[0,2])"))
-    >>> found.n_permitted.tolist(), found.outcomes.tolist()  # two buckets for each piece
-    ([18, 16], [0, 3])
     """
 
     first: npt.NDArray[np.int8]
@@ -70,35 +62,11 @@ def replay(
 ) -> Replay:
     """Make given attempts under a rule: ten million a second by the engine.
 
-    Parameters
-    ----------
-    boards : numpy.ndarray of uint8, shape (at least n_episodes, 36)
-    n_attempts : numpy.ndarray of int64, shape (n_episodes,)
-        Number of attempts on each board; those after its end have the outcome -4.
-    actions : numpy.ndarray of int, shape (n_rows,)
-        ``4 * cell + bucket`` of each attempt, the episodes one after the other.
-    rule : RuleSet or CompiledRule
-    board_spec : BoardSpec
-        Gives the palettes that the codes index.
+    ``n_attempts`` has the number of attempts on each board; those after its end have the outcome
+    -4. ``actions`` has ``4 * cell + bucket`` of each attempt, shape (n_rows,), the episodes one
+    after the other; ``board_spec`` gives the palettes that the codes index.
 
-    Returns
-    -------
-    Replay
-
-    Raises
-    ------
-    ValueError
-        If an action is not from 0 to 143, or a piece is not in the palettes.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play(gohr.draw_boards(3, rng=rng), learner, rule)
-    >>> found = replay(log.boards, log.n_attempts, log.actions, rule)
-    >>> bool((found.outcomes == log.outcomes).all())
-    True
+    Raises ValueError: an action is not from 0 to 143, or a piece is not in the palettes.
     """
     if actions.size and not 0 <= actions.min() <= actions.max() < N_CELLS * N_BUCKETS:
         raise ValueError("actions: expected numbers from 0 to 143")
@@ -123,15 +91,6 @@ def replay_log(
     """Make the attempts of a log again, under the rule that it was played on.
 
     Raises ValueError if the rule replies otherwise than the log has it.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play(gohr.draw_boards(3, rng=rng), learner, rule)
-    >>> int(replay_log(log, rule).n_pieces[0])
-    9
     """
     found = replay(log.boards, log.n_attempts, log.actions, rule, board_spec=board_spec)
     if not np.array_equal(found.outcomes, log.outcomes):

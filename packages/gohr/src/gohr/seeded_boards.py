@@ -52,12 +52,6 @@ class SeededBoards:
     ------
     GnomonError
         If there are more pieces than cells, or more shapes or colours than in the palette.
-
-    Examples
-    --------
-    >>> boards = SeededBoards((3, 3), seed=1)
-    >>> [(piece.pos, piece.shape, piece.color) for piece in boards.deal().pieces]
-    [(19, 'STAR', 'BLACK'), (29, 'SQUARE', 'BLUE'), (34, 'SQUARE', 'YELLOW')]
     """
 
     def __init__(

@@ -45,14 +45,6 @@ class Boards:
         state of the episode.
     padded : numpy.ndarray of int32
         The same, as the kernels take it: in memory of its own, with columns to spare.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> boards = Boards.empty(gohr.load_rule("clockwise"), 1)
-    >>> deck = gohr.draw_boards(1, rng=np.random.default_rng(0))
-    >>> boards.advance(gohr.outcomes.RESET, deck)  # boards dealt
-    1
     """
 
     rule: CompiledRule

@@ -71,12 +71,6 @@ class CompiledRule:
     ----------
     program : numpy.ndarray of int64
         All of the above as one array, the input of the engine.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> compile_rule(gohr.load_rule("clockwise")).n_colors
-    4
     """
 
     atoms: npt.NDArray[np.uint8]

@@ -306,14 +306,7 @@ class ExperimentConfig(BaseModel):
         return self.trials if self.recorded is None else sum(map(bool, self.recorded[rule]))
 
     def deal(self, rule: RuleEntry, number: int) -> npt.NDArray[np.uint8]:
-        """Return the boards of a trial on a rule, shape (episodes, 36): the same for any learner.
-
-        Examples
-        --------
-        >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], episodes=5)
-        >>> config.deal(config.rules[0], 0).shape
-        (5, 36)
-        """
+        """Return the boards of a trial on a rule, shape (episodes, 36): learners share them."""
         from gohr.experiments.trial import Trial
 
         return Trial.of(self, self.learners[0], rule, number).boards()

@@ -66,11 +66,6 @@ class RuleEntry:
     """A rule in an experiment: its name there, and its full text.
 
     An experiment looks up the text of a rule that has none, in the catalogue or in a file.
-
-    Examples
-    --------
-    >>> RuleEntry("turn", "(*,*,*,*,p+1)").rule_set.lines[0].atoms[0].shape is None
-    True
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
@@ -138,11 +133,6 @@ class LearnerEntry:
     not built in also has its version, which is part of its hash: a run never mixes attempts of two
     versions. For such a learner, ``reveal`` states that it is shown the moves that the rule
     permits.
-
-    Examples
-    --------
-    >>> LearnerEntry("linear_dqn", "fast", {"learning_rate": 0.1}).to_record()
-    {'kind': 'linear_dqn', 'name': 'fast', 'learning_rate': 0.1}
     """
 
     kind: Name

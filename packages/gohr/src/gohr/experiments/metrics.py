@@ -75,10 +75,8 @@ def episode_errors(log: TrialLog, *, count_empty: bool = True) -> Errors:
     Examples
     --------
     >>> import gohr
-    >>> rng = np.random.default_rng(0)
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> boards = gohr.draw_boards(3, rng=rng)
-    >>> log = gohr.play(boards, learner, gohr.load_rule("anything-goes"))
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec())
+    >>> log = gohr.play(gohr.draw_boards(3), learner, gohr.load_rule("anything-goes"))
     >>> episode_errors(log)
     array([0, 0, 0])
     """
@@ -123,19 +121,10 @@ class Attempts(NamedTuple):
 class Metric:
     """A number, or one number an episode, that sums up a trial.
 
-    Parameters
-    ----------
-    name, sentence, unit : str
-        Label, description and unit.
-    higher_is_better : bool
-    compute : callable
-        Returns the number or numbers, infinite where a trial never got there: such a score is
-        censored. It takes the errors in each episode and the way each ended; or the trial with its
-        rule, unless it `needs` only episodes.
-    per_episode : bool
-        Whether there is one number after each episode; the step is the number of episodes played.
-    needs : {"episodes", "attempts", "boards"}
-        Whether the errors of each episode are enough, or it takes each attempt, or the boards too.
+    ``compute`` returns the number or numbers, infinite where a trial never got there: such a score
+    is censored. It takes the errors in each episode and the way each ended; or the trial with its
+    rule, if it `needs` each attempt, or the boards too. With ``per_episode`` the step of a number
+    is the number of episodes played.
     """
 
     name: str
@@ -357,10 +346,8 @@ def score_trial(
     Examples
     --------
     >>> import gohr
-    >>> rng = np.random.default_rng(0)
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> boards = gohr.draw_boards(3, rng=rng)
-    >>> log = gohr.play(boards, learner, gohr.load_rule("anything-goes"))
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec())
+    >>> log = gohr.play(gohr.draw_boards(3), learner, gohr.load_rule("anything-goes"))
     >>> score_trial(log, "tce")
     0.0
     """

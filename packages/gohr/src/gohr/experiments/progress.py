@@ -33,10 +33,7 @@ def is_run_folder(path: str | os.PathLike[str]) -> bool:
 def open_store(path: str | os.PathLike[str]) -> tuple[RunStore, dict[str, Any]]:
     """Return the database of a run, and its experiment as it was written.
 
-    Raises
-    ------
-    RunFolderError
-        If the folder is not that of a run, or is damaged, or of another format.
+    Raises RunFolderError: it is not the folder of a run, is damaged, or has another format.
     """
     path = path_of(path)
     if not path.is_dir():

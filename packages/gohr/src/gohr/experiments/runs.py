@@ -58,15 +58,6 @@ class Run:
         The version of Gnomon that began it.
     software : str
         The platform that it was begun on, and the versions of Python and of packages there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=2)
-    >>> with tempfile.TemporaryDirectory() as out:
-    ...     run = Run.create(Path(out) / "run", config)
-    ...     Run.open(run.path).config == config, run.trials()
-    (True, [])
     """
 
     path: Path
@@ -294,14 +285,6 @@ class Run:
         ------
         GnomonError
             PyArrow, the extra ``parquet``, is not installed.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import gohr
-        >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=2)
-        >>> with tempfile.TemporaryDirectory() as out:
-        ...     gohr.run(config, f"{out}/run").write_parquet(f"{out}/attempts.parquet")
         """
         try:
             import pyarrow as pa
@@ -363,10 +346,9 @@ def write_recorded_run(
     Examples
     --------
     >>> import tempfile
-    >>> import numpy as np
     >>> import gohr
-    >>> boards = gohr.draw_boards(2, rng=np.random.default_rng(0))
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=np.random.default_rng(1))
+    >>> boards = gohr.draw_boards(2)
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec())
     >>> log = gohr.play(boards, learner, gohr.load_rule("clockwise"))
     >>> dealt = {"clockwise": [boards.tobytes()]}
     >>> config = ExperimentConfig("pilot", ["clockwise"], ["uniform"], trials=1, recorded=dealt)

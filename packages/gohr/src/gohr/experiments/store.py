@@ -58,15 +58,6 @@ class TrialRecord:
     episodes : bytes or None
         The errors and the end of each episode, as :mod:`gohr.experiments.metrics` has
         them; None for a failed trial.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import gohr
-    >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [record.status for record in gohr.run(config, folder).trials()]
-    ['done', 'done']
     """
 
     key: str

@@ -48,14 +48,6 @@ class Trial:
     task : str
         For such a trial, the name of its rule in the experiment, which distinguishes it from others
         on the same rule and boards.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
-    >>> trial = next(iter(trials_of(config)))
-    >>> trial.number, trial.episodes
-    (0, 3)
     """
 
     learner: LearnerEntry

@@ -62,12 +62,6 @@ class Verdict(FieldRecord):
         or the episode as a whole.
     reason : str
         The expected and the found value; empty if there is no difference.
-
-    Examples
-    --------
-    >>> Verdict("dqn", "clockwise", 3, ok=False, reason="missing: it was not played").as_record()
-    {'learner': 'dqn', 'rule': 'clockwise', 'trial': 3, 'ok': False, 'episode': None,
-     'attempt': None, 'reason': 'missing: it was not played'}
     """
 
     learner: str

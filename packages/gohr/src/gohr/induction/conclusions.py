@@ -46,11 +46,6 @@ class Conclusion:
         The rule in the rule language, alone or as the last block of code; None if none is given.
     words : str or None
         The rule in English. It is kept and not graded.
-
-    Examples
-    --------
-    >>> Conclusion(((0, 4), None), "(*,*,*,*,0)").plans[0]
-    (0, 4)
     """
 
     plans: tuple[Plan, ...]
@@ -83,11 +78,6 @@ class Grade(FieldRecord):
         Share of the plans that clear their board under the player's own statement.
     stuck : float
         Share of a hundred random boards on which the stated rule, played by itself, gets stuck.
-
-    Examples
-    --------
-    >>> Grade(5, 4, 0.9, 1.0, 1.0, 1.0, 1.0, 0.0).solved
-    0.8
     """
 
     n_boards: int

@@ -56,12 +56,6 @@ class Outcome(FieldRecord):
         rule is outside its space, or the evidence is unknown.
     ideal_on_own : float
         The same for as many attempts of its own choice.
-
-    Examples
-    --------
-    >>> one = Outcome("m", "random", "cw", "", 0, 5, 90, 5, 2, 0.5, math.nan, 0.0, 0.7, 0.8, 1.0)
-    >>> one.solved, round(one.poor_inference, 3), round(one.poor_tests, 3)
-    (0.4, 0.4, 0.2)
     """
 
     player: str

@@ -19,14 +19,9 @@ _THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 
 
 def read_statement(said: str) -> tuple[RuleSet | None, str | None]:
-    r"""Return the rule in a player's statement, or why the statement is not a rule.
+    """Return the rule in a player's statement, or why the statement is not a rule.
 
     The rule is the last block of code, or else the whole text.
-
-    Examples
-    --------
-    >>> print(read_statement("<think>...</think>```\n(*,*,*,*,0)\n```")[0])
-    (*, *, *, *, 0)
     """
     said = _THOUGHT.sub("", said)
     blocks = _FENCE.findall(said)

@@ -140,11 +140,6 @@ def read_move(said: str) -> int | None:
 
     The last one counts; text between ``<think>`` and ``</think>`` is ignored. The presence of a
     piece is not checked.
-
-    Examples
-    --------
-    >>> read_move("<think>MOVE 1 1 1</think> So: **move 2 2 0**")
-    28
     """
     found = _MOVE.findall(_THOUGHT.sub("", said))
     return _action(*map(int, found[-1])) if found else None
@@ -361,11 +356,6 @@ def read_conclusion(said: str, n_boards: int) -> Conclusion | None:
     """Return the conclusion in an answer; None if the answer has no JSON object with plans.
 
     A plan that cannot be read is no plan. The last object counts.
-
-    Examples
-    --------
-    >>> read_conclusion('{"rule": "(*,*,*,*,1)", "plans": {"A": [[1, 1, 1]]}}', 2)
-    Conclusion(plans=((1,), None), statement='(*,*,*,*,1)', words=None)
     """
     found = [value for value in _objects(said) if isinstance(value.get("plans"), Mapping)]
     if not found:

@@ -77,9 +77,7 @@ class Learner(ABC):
     ...         return self.rng.choice(actions[actions % 4 == self.bucket])
     ...     def observe(self, transition):
     ...         self.bucket = (self.bucket + 1) % 4
-    >>> rng = np.random.default_rng(0)
-    >>> boards = gohr.draw_boards(2, rng=rng)
-    >>> log = gohr.play(boards, Stubborn(rng=rng), gohr.load_rule("clockwise"))
+    >>> log = gohr.play(gohr.draw_boards(2), Stubborn(), gohr.load_rule("clockwise"))
     >>> log.n_attempts.tolist()
     [9, 9]
     """

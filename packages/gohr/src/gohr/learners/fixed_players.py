@@ -63,12 +63,8 @@ class Uniform(CompiledLearner):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from gohr import draw_boards
-    >>> from gohr import play
-    >>> from gohr.rules import parse
-    >>> rng = np.random.default_rng(0)
-    >>> log = play(draw_boards(3, rng=rng), Uniform(rng=rng), parse("(*,*,*,*,*)"))
+    >>> import gohr
+    >>> log = gohr.play(gohr.draw_boards(3), Uniform(), gohr.parse("(*,*,*,*,*)"))
     >>> log.n_attempts.tolist(), log.finish.tolist()  # any attempt will do
     ([9, 9, 9], [1, 1, 1])
     """
@@ -142,12 +138,8 @@ class Frugal(CompiledLearner):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from gohr import draw_boards
-    >>> from gohr import play
-    >>> from gohr.rules import parse
-    >>> rng = np.random.default_rng(0)
-    >>> log = play(draw_boards(50, rng=rng), Frugal(rng=rng), parse("(*,*,*,L1,*)"))
+    >>> import gohr
+    >>> log = gohr.play(gohr.draw_boards(50), Frugal(), gohr.parse("(*,*,*,L1,*)"))
     >>> int(log.n_attempts.max()) <= 45  # each piece that is left once at most: 9 + 8 + ... + 1
     True
     """
@@ -169,12 +161,8 @@ class RulePlayer(Learner):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from gohr import draw_boards
-    >>> from gohr import play
-    >>> from gohr.rules import parse
-    >>> rng = np.random.default_rng(0)
-    >>> log = play(draw_boards(3, rng=rng), RulePlayer(rng=rng), parse("(*,*,*,*,Nearby)"))
+    >>> import gohr
+    >>> log = gohr.play(gohr.draw_boards(3), RulePlayer(), gohr.parse("(*,*,*,*,Nearby)"))
     >>> log.n_attempts.tolist(), log.outcomes.any()
     ([9, 9, 9], np.False_)
     """
@@ -243,12 +231,10 @@ def chance_of_success(
 
     Examples
     --------
-    >>> from gohr import draw_boards
-    >>> from gohr import play
+    >>> import gohr
     >>> from gohr.learners import Uniform
-    >>> from gohr.rules import parse
-    >>> rule, rng = parse("(*,*,*,*,[0,2])"), np.random.default_rng(0)
-    >>> log = play(draw_boards(5, rng=rng), Uniform(rng=rng), rule)
+    >>> rule = gohr.parse("(*,*,*,*,[0,2])")
+    >>> log = gohr.play(gohr.draw_boards(5), Uniform(), rule)
     >>> set(chance_of_success(rule, log).tolist())
     {0.5}
     """

@@ -306,15 +306,11 @@ class LinearDQN(LinearLearner):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from gohr import draw_boards
-    >>> from gohr import play
-    >>> from gohr.rules import parse
-    >>> rng = np.random.default_rng(0)
-    >>> learner = LinearDQN(rng=rng, actions="occupied")
-    >>> log = play(draw_boards(100, rng=rng), learner, parse("(*,*,*,*,2)"))
+    >>> import gohr
+    >>> learner = LinearDQN(actions="occupied")
+    >>> log = gohr.play(gohr.draw_boards(100), learner, gohr.parse("(*,*,*,*,2)"))
     >>> log.n_attempts[-5:].tolist()  # of nine at least
-    [9, 9, 9, 9, 9]
+    [9, 9, 9, 10, 9]
     """
 
     learning_rate: Annotated[float, Range(0.0, open_below=True)] = 0.03

@@ -71,11 +71,6 @@ class Range:
         The bounds, which are included.
     open_below : bool
         Whether ``least`` itself is excluded.
-
-    Examples
-    --------
-    >>> 2.0 in Range(0.0, 1.0), str(Range(0.0, 1.0))
-    (False, 'from 0 to 1')
     """
 
     least: float = -math.inf

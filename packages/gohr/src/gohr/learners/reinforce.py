@@ -196,12 +196,8 @@ class Reinforce(LinearLearner):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from gohr import draw_boards
-    >>> from gohr import play
-    >>> from gohr.rules import parse
-    >>> rng = np.random.default_rng(0)
-    >>> log = play(draw_boards(200, rng=rng), Reinforce(rng=rng), parse("(*,*,*,*,2)"))
+    >>> import gohr
+    >>> log = gohr.play(gohr.draw_boards(200), Reinforce(), gohr.parse("(*,*,*,*,2)"))
     >>> errors = log.n_attempts - 9
     >>> bool(errors[:20].sum() > 10 * errors[-20:].sum())
     True

@@ -128,12 +128,8 @@ class TabularQ(CompiledLearner):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from gohr import draw_boards
-    >>> from gohr import play
-    >>> from gohr.rules import parse
-    >>> rng = np.random.default_rng(0)
-    >>> log = play(draw_boards(300, rng=rng), TabularQ(rng=rng), parse("(*,*,*,*,2)"))
+    >>> import gohr
+    >>> log = gohr.play(gohr.draw_boards(300), TabularQ(), gohr.parse("(*,*,*,*,2)"))
     >>> errors = log.n_attempts - 9
     >>> bool(errors[:50].sum() > 10 * errors[-50:].sum())
     True

@@ -28,13 +28,7 @@ class Part(BaseModel):
 
 
 class BoardPlan(Part):
-    """How the boards of a series are drawn; see :class:`gohr.BoardSpec`.
-
-    Examples
-    --------
-    >>> BoardPlan(pieces=5).spec().pieces
-    (5, 5)
-    """
+    """How the boards of a series are drawn; see :class:`gohr.BoardSpec`."""
 
     pieces: _Range = 9
     shapes: _Range = 4
@@ -57,13 +51,7 @@ class GivenPiece(Part):
 
 
 class PointsPlan(Part):
-    """Points of a board: ``least + (most - least) / (1 + exp(slope (errors - 2)))``.
-
-    Examples
-    --------
-    >>> [PointsPlan().points(errors) for errors in (0, 1, 2, 3, 5, math.inf)]
-    [10, 9, 6, 3, 2, 2]
-    """
+    """Points of a board: ``least + (most - least) / (1 + exp(slope (errors - 2)))``."""
 
     least: Annotated[float, Field(ge=0, le=1e6)] = 2.0
     most: Annotated[float, Field(ge=0, le=1e6)] = 10.0
@@ -133,12 +121,6 @@ class Game:
         How boards are drawn.
     terms : SeriesTerms
         Boards, information and points of the series; the defaults give no points.
-
-    Examples
-    --------
-    >>> game = Game("Puzzle 1", "(*,*,*,*,0)", seed=3)
-    >>> game.horizon, game.boards().shape
-    (100, (20, 36))
     """
 
     rule_name: str
@@ -171,12 +153,6 @@ class SeriesPlan(SeriesTerms):
     """One rule of a list, on how many boards and which.
 
     ``rule`` is a name of the library, ``season/rule``, or the name of a text of the plan.
-
-    Examples
-    --------
-    >>> plan = SeriesPlan(rule="clockwise", episodes=3, board={"pieces": (4, 6), "shapes": 2})
-    >>> plan.spec().pieces, plan.spec().colors
-    ((4, 6), (4, 4))
     """
 
     rule: Annotated[str, Field(min_length=1, max_length=200)]

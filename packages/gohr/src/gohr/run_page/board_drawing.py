@@ -51,8 +51,7 @@ def draw_board(
     Examples
     --------
     >>> import gohr
-    >>> import numpy as np
-    >>> [board] = gohr.draw_boards(1, rng=np.random.default_rng(0))
+    >>> [board] = gohr.draw_boards(1)
     >>> len(draw_board(board).patches) > 0
     True
     """

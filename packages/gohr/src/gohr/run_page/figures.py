@@ -308,14 +308,7 @@ _PANELS: Mapping[str, Any] = {"columns": 2, "width": FULL_WIDTH, "share_x": True
 
 
 def element_figure(found: Elements, ax: Axes | None = None) -> Figure | Axes:
-    """Draw the ratio of each rule to the baseline, on a logarithmic axis, a panel for each learner.
-
-    Parameters
-    ----------
-    found : Elements
-    ax : matplotlib.axes.Axes, optional
-        Axes for a single learner.
-    """
+    """Draw the ratio of each rule to the baseline on a log axis, a panel for each learner."""
     baseline, level = found.settings["baseline"], found.settings["level"]
     return frame(
         _panels(found, level), ax,
@@ -333,14 +326,7 @@ def element_figure(found: Elements, ax: Axes | None = None) -> Figure | Axes:
 
 
 def tag_figure(found: TagEffects, ax: Axes | None = None) -> Figure | Axes:
-    """Draw the factor of each tag, on a logarithmic axis, a panel for each learner.
-
-    Parameters
-    ----------
-    found : TagEffects
-    ax : matplotlib.axes.Axes, optional
-        Axes for a single learner.
-    """
+    """Draw the factor of each tag on a logarithmic axis, a panel for each learner."""
     level = found.settings["level"]
     alone = found.where(versus="")
     return frame(

@@ -81,7 +81,7 @@ EXCEPTIONS: dict[str, str] = {
     "gohr.engine.boards": "attempts on many boards in one call",
     "gohr.engine.compiler": "the type of a compiled rule",
     "gohr.jax.tables": "tables of conditions, entry by entry",
-    "gohr.jax.transition": "an attempt of the kernel without the new board behind it",
+    "gohr.jax.states": "an attempt of the kernel without the new board behind it",
     "gohr.learners.sb3": "what an algorithm is shown, where none is installed",
     "gohr.rules.expressions": "the arithmetic of conditions, value by value",
     "gohr.seeded_boards": "boards of the reference, seed by seed",

@@ -15,7 +15,7 @@ from gohr import BoardSpec, draw_boards
 from gohr import jax as gjax
 from gohr.engine.boards import Boards
 from gohr.engine.compiler import CompiledRule
-from gohr.jax.transition import EnvState, Reply, attempt
+from gohr.jax.states import EnvState, Reply, attempt
 from gohr.outcomes import RESET, STALEMATE
 from gohr.rules import parse
 

@@ -91,7 +91,7 @@ def induction(
         if save is not None:
             found.write(save)
         if out is not None:
-            from gohr.induction.page import write_induction
+            from gohr.induction.diagnosis_page import write_induction
 
             answer.say(str(write_induction(found, out)))
         answer.show(found.solved())

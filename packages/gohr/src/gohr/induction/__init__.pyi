@@ -1,16 +1,16 @@
 from .conclusions import Conclusion as Conclusion
 from .conclusions import grade as grade
 from .conclusions import ideal_conclusion as ideal_conclusion
-from .conditions import evidence as evidence
-from .conditions import trial_boards as trial_boards
-from .outcomes import Induction as Induction
-from .outcomes import Outcome as Outcome
+from .diagnosis import Induction as Induction
+from .diagnosis import Outcome as Outcome
 from .players import measure as measure
 from .players import outcome_of as outcome_of
 from .players import outcomes_of_run as outcomes_of_run
 from .published import measured_outcomes as measured_outcomes
 from .published import read_outcomes as read_outcomes
 from .statements import foretells as foretells
+from .testers import evidence as evidence
+from .testers import trial_boards as trial_boards
 
 __all__ = [
     "Conclusion",

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from gnomon.results import FieldRecord
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
 from gohr.equivalence import equivalent
-from gohr.induction.conditions import RandomTester
 from gohr.induction.statements import foretells, read_statement
+from gohr.induction.testers import RandomTester
 from gohr.learners import Ideal, Learner
 from gohr.outcomes import ACCEPTED, STALEMATE
 from gohr.playing import Observation, SeenBoard, Transition, TrialInPlay, TrialLog, play

@@ -23,8 +23,8 @@ from gohr.induction.conclusions import (
     ideal_conclusion,
     learner_conclusion,
 )
-from gohr.induction.conditions import Kind, evidence, trial_boards
-from gohr.induction.outcomes import OWN, Induction, Outcome
+from gohr.induction.diagnosis import OWN, Induction, Outcome
+from gohr.induction.testers import Kind, evidence, trial_boards
 from gohr.learners.registry import available_learners, plays_alone
 from gohr.outcomes import ACCEPTED
 from gohr.people.mastery import attempts_to_master

@@ -23,9 +23,9 @@ from gohr.experiments.entries import RuleEntry
 from gohr.experiments.progress import is_run_folder
 from gohr.experiments.suites import load_suite
 from gohr.induction.conclusions import NOT_TESTED
-from gohr.induction.conditions import evidence, trial_boards
-from gohr.induction.outcomes import OWN, Induction, Outcome
+from gohr.induction.diagnosis import OWN, Induction, Outcome
 from gohr.induction.players import outcome_of
+from gohr.induction.testers import evidence, trial_boards
 from gohr.outcomes import ACCEPTED
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 from gohr.people.transcripts import is_transcript, read_transcripts

@@ -22,8 +22,8 @@ from gnomon.results import FieldRecord, Results
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
 from gohr.experiments.suites import load_suite
 from gohr.induction.conclusions import Conclusion
-from gohr.induction.conditions import Kind, evidence, trial_boards
-from gohr.induction.outcomes import OWN
+from gohr.induction.diagnosis import OWN
+from gohr.induction.testers import Kind, evidence, trial_boards
 from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gohr.playing import Observation, Transition, TrialInPlay, TrialLog
 

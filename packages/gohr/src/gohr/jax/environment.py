@@ -16,7 +16,7 @@ import numpy as np
 
 from gohr.board import N_BUCKETS, N_CELLS, BoardSpec, board_spec
 from gohr.engine.compiler import CompiledRule, compile_rule
-from gohr.jax.transition import Dimensions, EnvState, Reply, attempt, begin, permitted
+from gohr.jax.states import Dimensions, EnvState, Reply, attempt, begin, permitted
 from gohr.jax.tables import to_tables
 from gohr.outcomes import STALEMATE
 from gohr.registration import HORIZON

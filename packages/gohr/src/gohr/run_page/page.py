@@ -21,7 +21,7 @@ from gohr.experiments.metrics import STREAK
 from gohr.experiments.rule_elements import Elements
 from gohr.experiments.rule_tags import TagEffects
 from gohr.induction import Induction
-from gohr.induction.page import losses_section
+from gohr.induction.diagnosis_page import losses_section
 from gohr.rules.catalogue import info_of
 from gohr.run_page.figures import board_figure, box_figure, curve_figure, trial_figure
 from gohr.run_page.findings import Findings, findings_of

@@ -34,10 +34,10 @@ from gohr.board import BoardSpec
 from gohr.experiments.entries import RuleEntry
 from gohr.experiments.suites import Suite, load_suite
 from gohr.induction.conclusions import Conclusion, grade
-from gohr.induction.conditions import Kind, evidence, trial_boards
-from gohr.induction.outcomes import OWN, Outcome
+from gohr.induction.diagnosis import OWN, Outcome
 from gohr.induction.players import outcome_of
-from gohr.integrations.inspect_ai.game import ask, is_answer, names_in
+from gohr.induction.testers import Kind, evidence, trial_boards
+from gohr.integrations.inspect_ai.discovery import ask, is_answer, names_in
 from gohr.integrations.words import (
     AGAIN,
     ANSWER_SCHEMA,

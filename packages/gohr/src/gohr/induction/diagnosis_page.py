@@ -14,7 +14,7 @@ from gnomon.plot import Dot, Figure, Panel, draw_dots, frame
 from gnomon.plot.style import FULL_WIDTH
 from gnomon.ranking import Ranking
 from gnomon.reports import Answer, Report, Section, Table, try_place
-from gohr.induction.outcomes import EVERY, Cell, Induction, Loss, Solved
+from gohr.induction.diagnosis import EVERY, Cell, Induction, Loss, Solved
 
 _ROW = 0.3
 

@@ -20,17 +20,6 @@ from gohr import ExperimentConfig
 from small_season import make_season
 from submitted import bearer, register
 
-__all__ = [
-    "assigned",
-    "begin",
-    "hidden_season",
-    "ids",
-    "move",
-    "play_at_random",
-    "standings",
-    "work_off",
-]
-
 _TEXT = "(shape:star, bucket:{}) (shape:[square,circle], bucket:{}) (shape:triangle, bucket:{})"
 #: Texts of rules that differ in their buckets.
 SECRET_TEXTS = [

@@ -55,8 +55,9 @@ def warn_of_missing_runs(table: ScoreTable) -> None:
 
 
 def warn_of_uneven_runs(table: ScoreTable, tasks: Sequence[str]) -> None:
-    """Warn about tasks with fewer runs than others; the variance of one run is unknown."""
-    counts = table.run_counts[:, [table.tasks.index(task) for task in tasks]]
+    """Warn about tasks, in the order of the table, with fewer runs than others have."""
+    wanted = {*tasks}
+    counts = table.run_counts[:, [task in wanted for task in table.tasks]]
     most = counts.max(axis=1, keepdims=True)
     if alone := cells_where(table.algorithms, tasks, (counts == 1) & (most > 1)):
         note(f"a single run in {alone}, whose variance is not known; intervals may be too short")

@@ -38,14 +38,14 @@ def test_the_waiting_environment_hands_on_what_it_is_shown():
     exchange = Exchange()
     env = WaitingEnv(exchange, BoardSpec())
     board = draw_boards(1, rng=np.random.default_rng(2))[0]
-    exchange.show(seen(board))
+    exchange.seen.put(seen(board))
     first, _ = env.reset()
     assert first.tolist() == [*board.tolist(), 0, 0, 0]
     assert env.observation_space.contains(first)
     assert env.action_masks().tolist() == np.repeat(board > 0, 4).tolist()
-    exchange.show(Transition(seen(board), 7, -1.0, 4, seen(board, 4), False, True))
+    exchange.seen.put(Transition(seen(board), 7, -1.0, 4, seen(board, 4), False, True))
     after, reward, terminated, truncated, _ = env.step(np.int64(7))
-    assert exchange.action() == 7
+    assert exchange.actions.get() == 7
     assert after[-3:].tolist() == [2, 3, 4]
     assert (reward, terminated, truncated) == (-1.0, False, True)
 

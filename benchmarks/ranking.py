@@ -165,20 +165,9 @@ def _orders() -> Iterator[Measurement]:
             orders.append(int(better[0, 1]) - int(better[1, 0]))
         opposite += orders[0] * orders[1] < 0
         wrong += orders[0] > 0
-    note = f"{N_TABLES} pairs of studies"
-    yield Measurement(
-        "separated in opposite directions at 3 and at 100 runs",
-        100.0 * opposite / N_TABLES,
-        "%",
-        5.0,
-        False,
-        note,
-    )
-    yield Measurement(
-        "separated in the wrong direction at 3 runs",
-        100.0 * wrong / N_TABLES,
-        "%",
-        5.0,
-        False,
-        note,
-    )
+    for n, how in (
+        (opposite, "opposite directions at 3 and at 100"),
+        (wrong, "the wrong one at 3"),
+    ):
+        share, note = 100.0 * n / N_TABLES, f"{N_TABLES} pairs of studies"
+        yield Measurement(f"separated in {how} runs", share, "%", 5.0, False, note)

@@ -90,6 +90,11 @@ def run_label(rule: str, trial: int) -> str:
 
     A learner starts anew on each rule. With one label, trials of the same number on several rules
     would be taken for one run, and an effect that they share would be estimated.
+
+    Examples
+    --------
+    >>> run_label("clockwise", 0)
+    'clockwise 0'
     """
     return f"{rule} {trial}"
 

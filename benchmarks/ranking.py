@@ -167,7 +167,7 @@ def _orders() -> Iterator[Measurement]:
         wrong += orders[0] > 0
     for n, how in (
         (opposite, "opposite directions at 3 and at 100"),
-        (wrong, "the wrong one at 3"),
+        (wrong, "the wrong direction at 3"),
     ):
         share, note = 100.0 * n / N_TABLES, f"{N_TABLES} pairs of studies"
         yield Measurement(f"separated in {how} runs", share, "%", 5.0, False, note)

@@ -205,11 +205,18 @@ def test_reports_of_the_leaderboard_of_swe_bench_are_read_together(tmp_path):
     assert sorted(won) == ["p", "r"]
     with pytest.raises(ScoreDataError, match="2 of 300 instances; give the folder"):
         quietly(path)
+    few = {"total_instances": 2, "resolved_ids": ["p"]}
+    written(tmp_path / "mixed/lite.json", few)
+    written(tmp_path / "mixed/other.json", few | {"resolved_ids": ["q", "r"]})
+    with pytest.raises(ScoreDataError, match="has 2 instances, but the reports name 3"):
+        quietly(tmp_path / "mixed")
     with pytest.raises(ScoreDataError, match="expected total_instances"):
         quietly(written(tmp_path / "x.json", report))
     each = {"p": {"cost": 0.7, "resolved": True}, "q": {"cost": 0.1, "resolved": False}}
     table = quietly(written(tmp_path / "mini/per_instance_details.json", each))
     assert (table.algorithms, table.item_scores.matrix().tolist()) == (("mini",), [[1, 0]])
+    with pytest.raises(ScoreDataError, match="a known board, found none"):
+        read_scores(written(tmp_path / "none.json", {}), format="board")
     whole = {"total_instances": 1, "resolved_ids": ["p"]}
     assert quietly(written(tmp_path / "gpt-4.1.run.json", whole)).algorithms == ("gpt-4.1",)
 

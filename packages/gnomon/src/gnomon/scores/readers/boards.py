@@ -47,6 +47,8 @@ _N_INSTANCES = {"lite": 300, "verified": 500, "test": 2294, "multilingual": 300}
 def _read_board(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a file, or those of a folder: a log for each model and evaluation."""
     name, logs, files = "a board", [], _files(source)
+    if not files:
+        raise ScoreDataError(f"{source}: expected results of a known board, found none")
     if _outcomes(Source(files[0]).json) is not None:
         return table_of_logs(_swe_bench(files, source), wanted, source.place, "swe-bench")
     for path in files:
@@ -184,6 +186,11 @@ def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
                     "reports, so that models are compared on the same instances"
                 )
             outcomes = named | outcomes
+            if len(outcomes) > total:
+                raise ScoreDataError(
+                    f"{path}: has {total} instances, but the reports name {len(outcomes)}; give "
+                    "reports on the same instances"
+                )
             outcomes |= {f"other {i}": False for i in range(1, total - len(outcomes) + 1)}
         samples = (Sample(item=x, scores={"resolved": won}) for x, won in outcomes.items())
         logs.append(Log.of(samples, path=path, model=str(model), subtask="swe-bench"))

@@ -337,7 +337,7 @@ def _partition(group: Callable[[int, int], int]) -> list[list[int]]:
     return [parts[number] for number in sorted(parts)]
 
 
-def _rings(x: int, y: int) -> int:
+def _ring(x: int, y: int) -> int:
     """Return the distance from the four cells in the middle."""
     return max(abs(2 * x - 7), abs(2 * y - 7)) // 2
 
@@ -345,12 +345,12 @@ def _rings(x: int, y: int) -> int:
 _PARTITIONS = (
     _partition(lambda x, y: x > 3),  # left, right
     _partition(lambda x, y: y < 4),  # top, bottom
-    _partition(lambda x, y: _rings(x, y) == 2),  # inside, at the edge
+    _partition(lambda x, y: _ring(x, y) == 2),  # inside, at the edge
     _partition(lambda x, y: (x + y) % 2),  # white, black
     _partition(lambda x, y: x % 2 == 0),  # odd, even columns
     _partition(lambda x, y: y % 2 == 0),  # odd, even rows
     _partition(lambda x, y: y <= x),  # above the diagonal or not
-    _partition(_rings),
+    _partition(_ring),
     _partition(lambda x, y: (y <= x) + (y < x)),  # above, on, below the diagonal
     _partition(lambda x, y: (x - 1) // 2),  # pairs of columns
     _partition(lambda x, y: (y > 2) + (y > 4)),  # pairs of rows

@@ -273,7 +273,7 @@ class Submission(Base):
     ``log_sha256`` is empty until the log has come; what was announced stands in the manifest.
     ``origin`` is ``upload``, or ``server`` for a log that the server wrote while it was played.
     ``damaged_at`` is when the log was found missing or damaged.
-    It waits for verification since ``queued_at``, and since ``seen_at`` while there is a worker.
+    It has been in the queue since ``queued_at``; a worker has seen it there since ``seen_at``.
     The worker that verifies it, for the ``n_tries``-th time, prolongs ``lease_until``.
     """
 

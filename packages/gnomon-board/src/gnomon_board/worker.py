@@ -138,7 +138,7 @@ def work_on_one(
             submission = jobs.held_submission(session, held)
             _write_verdict(session, submission, answer, time.monotonic() - began)
     except jobs.LeaseLostError:
-        _log.warning("submission %d is with another worker", held.submission_id)
+        _log.warning("submission %d is no longer held by this worker", held.submission_id)
     except ProcessFailure as failure:
         jobs.give_back(database, held, str(failure), most=most)
     except Exception as error:

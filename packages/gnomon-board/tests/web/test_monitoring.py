@@ -47,7 +47,7 @@ def test_a_worker_that_is_stuck(client, database, settings, season, token, tmp_p
     answer = client.get("/healthz")
     assert answer.status_code == 503
     [fault] = answer.json()["faults"]
-    assert fault == f"a submission waits since {long_ago:%Y-%m-%d %H:%M} UTC for a worker"
+    assert fault == f"a submission has waited for a worker since {long_ago:%Y-%m-%d %H:%M} UTC"
     change(database, state="verifying", heartbeat_at=now())
     assert client.get("/healthz").status_code == 200  # somebody does it
     change(database, state="queued")

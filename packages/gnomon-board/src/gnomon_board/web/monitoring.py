@@ -59,7 +59,7 @@ def faults(session: Session, settings: Settings) -> list[str]:
         # Whether one is held at this moment is no criterion: between two of a long queue none is.
         heard = session.scalar(select(func.max(Submission.heartbeat_at)))
         if heard is None or heard < since:
-            found.append(f"a submission waits since {oldest:%Y-%m-%d %H:%M} UTC for a worker")
+            found.append(f"a submission has waited for a worker since {oldest:%Y-%m-%d %H:%M} UTC")
     damaged = select(Submission.id).where(
         Submission.damaged_at.is_not(None), Submission.state.not_in(("withdrawn", "refused"))
     )

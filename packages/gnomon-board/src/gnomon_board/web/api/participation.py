@@ -87,7 +87,7 @@ def list_submissions(
     found = find_named(session, Season, season)
     rows = select(Submission).where(Submission.season_id == found.id, Submission.id > after)
     listed = session.scalars(rows.order_by(Submission.id).limit(limit))
-    return [SubmissionRecord.waiting(each, session) for each in listed]
+    return [SubmissionRecord.with_place(each, session) for each in listed]
 
 
 entries_router = APIRouter(prefix="/api", tags=["entries"])
@@ -211,7 +211,7 @@ def announce_submission(
     found = find_row(session, Entry, entry)
     check_owner(found, who)
     submission = announce(session, settings, attempt_of(found, number), manifest)
-    return SubmissionRecord.waiting(submission, session)
+    return SubmissionRecord.with_place(submission, session)
 
 
 @submissions_router.put(
@@ -251,7 +251,7 @@ async def send_log(
 @submissions_router.get("/submissions/{submission}")
 def get_submission(session: ReadSession, submission: RowId) -> SubmissionRecord:
     """Return the state of a submission, with the reason, and its place in the queue."""
-    return SubmissionRecord.waiting(find_row(session, Submission, submission), session)
+    return SubmissionRecord.with_place(find_row(session, Submission, submission), session)
 
 
 @submissions_router.get("/submissions/{submission}/log", response_class=FileResponse)
@@ -294,7 +294,7 @@ def change_submission(
     else:
         requeue(session, found, by=who.account_id)
         session.flush()
-    return SubmissionRecord.waiting(found, session)
+    return SubmissionRecord.with_place(found, session)
 
 
 def _may_send(
@@ -323,4 +323,4 @@ def _may_send(
 
 def _told(database: Database, submission_id: int) -> SubmissionRecord:
     with database.reading() as session:
-        return SubmissionRecord.waiting(find_row(session, Submission, submission_id), session)
+        return SubmissionRecord.with_place(find_row(session, Submission, submission_id), session)

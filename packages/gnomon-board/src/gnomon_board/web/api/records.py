@@ -145,7 +145,7 @@ class SubmissionRecord(_RowRecord):
     ahead: int | None = None
 
     @classmethod
-    def waiting(cls, submission: Submission, session: Session) -> SubmissionRecord:
+    def with_place(cls, submission: Submission, session: Session) -> SubmissionRecord:
         """Return the record of a submission, with its place in the queue."""
         record = cls.of(submission)
         if submission.state in ("queued", "verifying"):

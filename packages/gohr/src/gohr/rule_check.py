@@ -33,7 +33,7 @@ class CheckedRule:
     file : str
         Its file, or its name in the catalogue.
     text : str
-        As it was read.
+        The text as it was read.
     findings : tuple of Finding
         In the order of the text.
     n_lines : int

@@ -36,7 +36,7 @@ def rank(
     by: By = "algorithm",
     resampling: Annotated[
         Resampling | None,
-        typer.Option(help="Whether the tasks are fixed or a sample; with single runs a sample."),
+        typer.Option(help="Treat the tasks as fixed or as a sample (the default for single runs)."),
     ] = None,
     level: Level = 0.95,
     *,

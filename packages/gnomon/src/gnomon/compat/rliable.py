@@ -450,7 +450,7 @@ def create_performance_profile(
 ) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     """Return performance profiles, (thresholds,), and their pointwise bands, (2, thresholds).
 
-    Of runs, or of task means; or what `custom_profile_func` returns of (scores, tau_list).
+    Profiles of runs, or of task means; or the result of `custom_profile_func(scores, tau_list)`.
     """
     tau = np.asarray(tau_list)
     own = score_distributions if use_score_distribution else average_score_distributions

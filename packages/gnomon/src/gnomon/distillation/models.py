@@ -315,7 +315,7 @@ class SubsetModel:
         scores : mapping from task to float
             Normalised scores; further tasks are ignored.
         level : float
-            Of the prediction interval, between 0 and 1.
+            Level of the prediction interval, between 0 and 1.
         runs : mapping from task to float, optional
             Number of runs of each score; that of the training if not given.
         algorithm : str

@@ -241,7 +241,7 @@ def rank(
     scores : ScoreTable
         One score per run; a table with steps is ranked at the last step that all runs reach.
     method : str, optional
-        What the order goes by: ``win-probability`` (the default), ``mean-rank``,
+        Basis of the order: ``win-probability`` (the default), ``mean-rank``,
         ``bradley-terry``, ``gohr-ev`` (the ease ratios of the GOHR paper) or ``kemeny``. Rank
         intervals are those of pairwise wins, whatever the order. Items are ordered and compared by
         their ``mean``, unless a method is named; votes between two models at a time by
@@ -488,10 +488,10 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
 
 
 def _resolved_by_items(found: Comparisons, sizes: FloatArray, level: float) -> FloatArray:
-    """Return the smallest difference of each pair that would be significant among all of them.
+    """Return the smallest difference of each pair that is significant among all, and its error.
 
-    Its standard error comes second. Of a pair alone, `detectable` is the sum of two quantiles, of
-    the level and of the power, times the standard error.
+    Shape (2, n, n). For a pair alone, `detectable` is the sum of two quantiles, of the level and of
+    the power, times the standard error.
     """
     from scipy import special
 

@@ -218,7 +218,7 @@ def compare(
         ``auto``: ``difference +- t SE``, for means on one task Welch's test; the profile of the
         likelihood for medians of three tasks or more. ``percentile``: from resamples.
     resampling : str, optional
-        Of P(X > Y), as in :func:`gnomon.ranking.rank`: ``runs``: the tasks are fixed;
+        For P(X > Y), as in :func:`gnomon.ranking.rank`: ``runs``: the tasks are fixed;
         ``runs_and_tasks``: the tasks are a sample, by default where there is one run per algorithm
         and task.
     variances : str

@@ -163,7 +163,7 @@ def gate(
         iqm and probability_of_improvement, which has to be named.
     non_inferior : float or str, optional
         Passes only if a larger loss is ruled out: in points of the score (0.02), or in per cent of
-        the observed value of `base` (``"2%"``). Of a probability of improvement: below 0.5.
+        the observed value of `base` (``"2%"``); for a probability of improvement, below 0.5.
     regression : bool
         Fails only if `new` is significantly worse.
     superior : bool

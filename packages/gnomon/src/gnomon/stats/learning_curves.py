@@ -123,7 +123,7 @@ def curves(
         A number of evenly spaced steps, as in :func:`gnomon.scores.on_grid`; if not given, a grid
         where runs do not share steps.
     step : str
-        What a step is called in a figure.
+        Name of a step in figures.
     rng : numpy.random.Generator or int, optional
         Source of all draws, or their seed; seed 0 if not given.
 

@@ -44,7 +44,7 @@ class Metric:
         If the metric is a mean of the pooled scores without the lowest and the highest: from
         strata to the weight that is cut from each end.
     bounds : (float, float)
-        Between which the metric lies, whatever the scores.
+        Lowest and highest value of the metric, whatever the scores.
     of_batch : bool
         Whether `value` takes a batch of tables too; else it is called table by table.
 

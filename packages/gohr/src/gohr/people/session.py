@@ -347,7 +347,7 @@ class PlaySession:
         Parameters
         ----------
         spec : BoardSpec, optional
-            Whose palettes the codes of the boards refer to; the game's own, if not given.
+            Gives the palettes that the codes of the boards refer to; by default those of the game.
 
         Raises
         ------

@@ -125,7 +125,7 @@ def register_entry(
 def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
     """Return what an attempt has to play, as the TOML file for ``gohr run``.
 
-    Of a hidden season it is told when that has been revealed, so that anyone can replay its logs.
+    A hidden season returns it only after its reveal, so that anyone can replay its logs.
     """
     attempt = attempt_of(find_row(session, Entry, entry), number)
     season = attempt.entry.season

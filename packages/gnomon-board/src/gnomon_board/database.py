@@ -263,7 +263,7 @@ def upgrade(database: Database) -> None:
             f"({', '.join(sorted(known))}); use the program that made it, or a new board"
         )
     # Without foreign keys, so that SQLite can drop a table to rebuild it.
-    by_hand: dict[str, Any] = {"isolation_level": None} if database.is_sqlite else {}
+    by_hand = {"isolation_level": None, "timeout": _PATIENCE_S} if database.is_sqlite else {}
     engine = create_engine(database.url, poolclass=NullPool, connect_args=by_hand)
     with engine.begin() as connection:
         if database.is_sqlite:

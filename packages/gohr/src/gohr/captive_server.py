@@ -364,7 +364,11 @@ class _Client(socketserver.BaseRequestHandler):
         try:
             words = shlex.split(rest)
             session = open_session(words, mode="STANDARD", folder=self.server.folder)
-            self._say(session.start())
+            try:
+                self._say(session.start())
+            except BaseException:
+                session.close()
+                raise
             return session
         except RuleSyntaxError as error:
             # The text of the file is not repeated: it may be no rule.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli import Answer, JsonOption, answering, message
+from gnomon.errors import counted
 
 if TYPE_CHECKING:
     from gnomon_board.database import Database
@@ -152,7 +153,7 @@ def backup(
     with board_answering("backup", data, database, as_json) as (answer, opened):
         record = back_up(Settings(data, database), opened, folder)
         answer.results([record])
-        answer.say(f"the database and {record['logs']} logs are in {folder}")
+        answer.say(f"the database and {counted(record['logs'], 'log')} are in {folder}")
         for name in record["damaged"]:
             answer.warn(f"damaged or missing: {data}/evidence/{name[:2]}/{name}")
     raise typer.Exit(1 if record["damaged"] else 0)

@@ -352,7 +352,7 @@ def _read_every_eval(source: Source, wanted: ReadRequest) -> ScoreTable:
     table = _table_of_scores(records, source, wanted, "Every Eval Ever")
     are_low = set(table.rows.tolist("lower"))
     if len(are_low) > 1:
-        raise ScoreDataError(f"{source}: higher is better on some evaluations, worse on others")
+        raise ScoreDataError(f"{source}: higher is better on some evaluations, lower on others")
     return replace(table, rows=table.rows.but("lower"), higher_is_better=are_low != {True})
 
 

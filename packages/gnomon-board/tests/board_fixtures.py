@@ -176,7 +176,7 @@ NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "9001", "1"
+revision, down_revision = "9001", "2"
 
 
 def upgrade():

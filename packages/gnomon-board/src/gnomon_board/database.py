@@ -27,7 +27,6 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session, sessionmaker
-from sqlalchemy.pool import NullPool
 
 from gnomon_board.errors import Damaged, LeaderboardError, Missing
 from gnomon_board.schema import Base, Season, Study
@@ -244,7 +243,7 @@ def find_named(session: Session, table: type[_Named], name: str) -> _Named:
 # -- migration ------------------------------------------------------------------------------------
 
 #: Newest version of the tables. Only :func:`upgrade` imports Alembic, which takes 11 MB.
-HEAD = "1"
+HEAD = "2"
 
 
 def upgrade(database: Database) -> None:
@@ -262,11 +261,11 @@ def upgrade(database: Database) -> None:
             f"cannot migrate the database: version {current} is not one of this program's "
             f"({', '.join(sorted(known))}); use the program that made it, or a new board"
         )
-    # Without foreign keys, so that SQLite can drop a table to rebuild it.
-    by_hand = {"isolation_level": None, "timeout": _PATIENCE_S} if database.is_sqlite else {}
-    engine = create_engine(database.url, poolclass=NullPool, connect_args=by_hand)
-    with engine.begin() as connection:
+    with database.engine.execution_options(gnomon_writing=True).begin() as connection:
         if database.is_sqlite:
+            # Without foreign keys, SQLite can drop a table to rebuild it; not to be used again.
+            connection.detach()
+            connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         config.attributes["connection"] = connection
         if current is None:

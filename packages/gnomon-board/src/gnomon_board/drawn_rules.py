@@ -17,11 +17,12 @@ import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Literal, get_args
+from typing import Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
+from gnomon.errors import UnknownWordError, check_word
 from gnomon_board.errors import LeaderboardError
 from gohr import (
     N_BUCKETS,
@@ -47,18 +48,12 @@ Progress = Callable[[int, int], object]
 #: Features that a rule may depend on. The first three determine the bucket of a piece, and so does
 #: memory, by the bucket of an earlier piece. The last three determine which pieces can be moved; a
 #: rule has at most one of them.
-Element = Literal["shape", "color", "place", "memory", "order", "priority", "turns"]
-ELEMENTS: tuple[Element, ...] = get_args(Element)
+ELEMENTS = ("shape", "color", "place", "memory", "order", "priority", "turns")
 _BOARDS = BoardSpec()
 #: Boards on which a rule is tested.
 _N_BOARDS = 60
 #: Most drafts for each requested rule; if they are used up, the difficulty is too narrow.
 _MOST_DRAFTS = 200
-
-
-_Elements = Annotated[int, Field(ge=1, le=4)]
-_Buckets = Annotated[int, Field(ge=1, le=N_BUCKETS - 1)]
-_Chance = Annotated[float, Field(ge=0.001, le=0.999)]
 
 
 class Difficulty(BaseModel):
@@ -67,20 +62,34 @@ class Difficulty(BaseModel):
     A rule combines ``n_elements`` of ``elements``; ``n_buckets`` accept a movable piece. ``chance``
     is the probability that a random attempt is accepted: at 0.03 a board of nine pieces takes some
     300 of them.
+
+    Raises LeaderboardError for an unknown element, and for a range that is too wide or reversed.
     """
 
     model_config = ConfigDict(extra="forbid")
-    elements: tuple[Element, ...] = ELEMENTS
-    n_elements: tuple[_Elements, _Elements] = (1, 3)
-    n_buckets: tuple[_Buckets, _Buckets] = (1, 2)
-    chance: tuple[_Chance, _Chance] = (0.03, 0.6)
+    elements: tuple[str, ...] = ELEMENTS
+    n_elements: tuple[int, int] = (1, 3)
+    n_buckets: tuple[int, int] = (1, 2)
+    chance: tuple[float, float] = (0.03, 0.6)
 
-    @field_validator("n_elements", "n_buckets", "chance")
-    @classmethod
-    def _is_a_range(cls, pair: tuple[float, float]) -> tuple[float, float]:
-        if pair[0] > pair[1]:
-            raise ValueError(f"expected the smaller number first, found {list(pair)}")
-        return pair
+    @model_validator(mode="after")
+    def _in_range(self) -> Self:
+        for name in self.elements:
+            try:
+                check_word("element", name, ELEMENTS)
+            except UnknownWordError as error:
+                raise LeaderboardError(str(error)) from None
+        _check_range("n_elements", self.n_elements, 1, 4)
+        _check_range("n_buckets", self.n_buckets, 1, N_BUCKETS - 1)
+        _check_range("chance", self.chance, 0.001, 0.999)
+        return self
+
+
+def _check_range(name: str, found: tuple[float, float], least: float, most: float) -> None:
+    if not least <= found[0] <= found[1] <= most:
+        raise LeaderboardError(
+            f"field {name!r}: expected a range within {least} to {most}, found {list(found)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

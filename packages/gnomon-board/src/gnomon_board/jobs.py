@@ -11,7 +11,7 @@ import datetime
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, func, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from gnomon_board.database import Database
@@ -159,9 +159,8 @@ def sweep(database: Database, settings: Settings) -> int:
 
 def place_in_queue(session: Session, submission: Submission) -> int:
     """Return the number of submissions ahead of a queued one."""
-    ahead = select(func.count()).where(
-        Submission.state.in_(("queued", "verifying")), Submission.queued_at < submission.queued_at
-    )
+    earlier = tuple_(Submission.queued_at, Submission.id) < (submission.queued_at, submission.id)
+    ahead = select(func.count()).where(Submission.state.in_(("queued", "verifying")), earlier)
     return session.scalar(ahead) or 0
 
 
@@ -171,4 +170,5 @@ def _retry_or_fail(session: Session, submission: Submission, reason: str, most: 
         reason = f"given up after {n} attempts; the last: {reason}"
         set_state(session, submission, "error", reason)
     else:
+        submission.seen_at = None  # the waiting before this attempt does not count
         set_state(session, submission, "queued", f"again, after attempt {n}: {reason}")

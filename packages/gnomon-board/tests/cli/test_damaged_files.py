@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from app_client import AppClient
@@ -78,6 +81,21 @@ def test_a_damaged_database_is_one_line(command, tmp_path, damaged, words):
     last = found.err.splitlines()[-1]
     assert last.startswith("gnomon-board: leaderboard.sqlite: the database is damaged")
     assert "restore a backup" in last
+
+
+def test_damage_that_only_the_migration_meets_is_one_line(command, tmp_path):
+    empty_board(tmp_path / "data")
+    path = tmp_path / "data" / "leaderboard.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'tokens'")
+        [page] = pages.fetchone()
+    with path.open("r+b") as file:
+        file.seek(4096 * (page - 1))
+        file.write(b"\xff" * 4096)
+    found = command("gnomon-board migrate --data data")
+    assert (found.status, found.out) == (2, "")
+    assert "the database is damaged" in found.err.splitlines()[-1]
+    assert "Traceback" not in found.err
 
 
 def test_a_server_with_a_damaged_database_answers_in_one_line(damaged):

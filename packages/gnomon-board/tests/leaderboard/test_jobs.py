@@ -73,9 +73,12 @@ def test_many_workers_at_once_share_without_a_double(database, settings, season,
 
 
 def test_the_place_in_the_queue(database, queued):
-    with database.reading() as session:
-        waiting = [session.get_one(Submission, number) for number in queued]
-        assert [queue.place_in_queue(session, each) for each in waiting] == [0, 1, 2]
+    for in_one_moment in (False, True):
+        if in_one_moment:
+            age(database, queued_at=datetime.timedelta())
+        with database.reading() as session:
+            waiting = [session.get_one(Submission, number) for number in queued]
+            assert [queue.place_in_queue(session, each) for each in waiting] == [0, 1, 2]
 
 
 def test_a_lease_that_ran_out_goes_to_the_next_worker(database, settings, queued):
@@ -117,6 +120,15 @@ def test_what_no_worker_takes_is_an_error_after_a_day(database, settings, queued
     age(database, seen_at=datetime.timedelta(hours=25))
     assert queue.sweep(database, settings) == 3
     assert look(database, queued[2]) == ("error", "no worker took it within 24 hours")
+
+
+def test_the_waiting_before_a_failed_attempt_does_not_count(database, settings, queued):
+    age(database, seen_at=datetime.timedelta(hours=25))
+    held = queue.claim(database, "w", lease_s=60)
+    assert held is not None
+    queue.give_back(database, held, "it was killed", most=settings.max_job_attempts)
+    assert queue.sweep(database, settings) == 2
+    assert look(database, queued[0]) == ("queued", "again, after attempt 1: it was killed")
 
 
 def test_days_without_a_worker_do_not_count(database, settings, queued):

@@ -151,10 +151,7 @@ def test_a_suite_brings_its_boards(database, new):
             "field 'hidden.rules_per_attempt': expected at most 1",
         ),
         ("hidden = {generate = 0}", "field 'hidden': expected 'generate' or 'rules'"),
-        (
-            'hidden = {generate = 1, elements = ["luck"]}',
-            "field 'hidden', 'elements': Input",
-        ),
+        ('hidden = {generate = 1, elements = ["luck"]}', "unknown element 'luck'"),
         ('hidden = {rules = [{name = "x", text = "(*,*,*,*,*)"}]}', "hidden rule 'x': an att"),
         ('hidden = {rules = [{name = "x", text = "(*,red,*,*,1)"}]}', "hidden rule 'x': it c"),
         ("opens = 2020-01-01", "field 'closes': expected a time after 2020"),

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -44,6 +45,15 @@ def test_the_first_start_makes_everything_and_tells_one_token(postgresql, tmp_pa
             database, again = prepare(settings)
             database.close()
             assert again is None
+
+
+@pytest.mark.usefixtures("database")
+def test_servers_that_start_at_once_tell_one_token(settings):
+    with ThreadPoolExecutor(8) as pool:
+        started = [*pool.map(prepare, [settings] * 8)]
+    for database, _ in started:
+        database.close()
+    assert sum(token is not None for _, token in started) == 1
 
 
 def test_one_command(tmp_path):

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from gnomon_board.accounts import token_for
+from gnomon_board.accounts import make_account, note
 from gnomon_board.database import Database, current_revision, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
 from gnomon_board.schema import Account
 from gnomon_board.settings import Settings
+from gnomon_board.tokens import issue_token
 from gnomon_board.web.limits import Connections, Counts, client_of
 from gnomon_board.web.request_log import LogFormat, log_to_stderr
 from gnomon_board.worker import WorkerSupervisor
@@ -78,10 +79,12 @@ def prepare(settings: Settings) -> tuple[Database, str | None]:
 
 
 def _first_token(database: Database) -> str | None:
-    with database.reading() as session:
+    with database.writing() as session:
         if session.scalar(select(Account.id).limit(1)) is not None:
             return None
-    return token_for(database, "admin", ["admin"])
+        account = make_account(session, "admin")
+        note(session, "account made", "account", account.id, public=False)
+        return issue_token(session, account, ["admin"], label="first")[1]
 
 
 def _sweep_incoming(settings: Settings) -> None:

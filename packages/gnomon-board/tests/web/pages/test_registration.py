@@ -152,6 +152,7 @@ def test_a_full_list_loses_the_oldest_of_the_largest_network(behind_proxy, datab
     assert "waits for a moderator" in behind_proxy.get(f"/account?claim={claim}").text
     listed = behind_proxy.get("/moderation", headers=moderator).text
     assert max(listed.index("Grace"), listed.index("Linus")) < listed.index("Junk")
+    assert "Refuse these 19" in listed  # of the network that lost one
 
 
 def test_a_moderator_refuses_many_at_once(client, database, moderator, token):

@@ -1,8 +1,11 @@
-"""The tables of the first release, which `gnomon_board.schema` creates."""
+"""The tables of the first release, which `gnomon_board.schema` creates.
+
+Version 1, of boards made before this release, is refused.
+"""
 
 from __future__ import annotations
 
-revision = "1"
+revision = "2"
 down_revision = None
 branch_labels = None
 depends_on = None

@@ -59,8 +59,12 @@ class Answered(NamedTuple):
 
     @property
     def results(self) -> list[dict[str, Any]]:
-        """The records that a command with --json printed, whether the answer is yes or no."""
-        assert self.status < 2, self.err
+        """The records that a command with --json printed; its status must be 0."""
+        return self.results_with(status=0)
+
+    def results_with(self, status: int) -> list[dict[str, Any]]:
+        """Return the records that a command with --json printed; 1 if the answer is no."""
+        assert self.status == status, self
         return json.loads(self.out)["results"]
 
     def assert_refused(self, message: str) -> None:

@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Polygon, Rectangle
 
+from gnomon.errors import joined
 from gnomon.plot.style import FULL_WIDTH, INK, SERIES, SIZE, new_drawing, svg_text
 from gnomon.scores import load_scores
 from gohr import Board, Piece, ReferenceGame, draw_boards
@@ -227,9 +228,10 @@ def _in_words(example: Example) -> str:
         buckets.setdefault(piece_id, []).append(str(bucket))
     alike: dict[str, list[str]] = {}
     for piece_id, each in buckets.items():
-        alike.setdefault(" or ".join(each), []).append(cells[piece_id])
+        alike.setdefault(joined(each, "or"), []).append(cells[piece_id])
     now = "; ".join(f"{', '.join(each)} to {where}" for where, each in alike.items())
-    moves = f"after {after}, cells" if after else "cells"
+    noun = "cell" if len(buckets) == 1 else "cells"
+    moves = f"after {after}, {noun}" if after else noun
     return f"{moves} {now.replace(' to ', ' to bucket ', 1)}".capitalize()
 
 

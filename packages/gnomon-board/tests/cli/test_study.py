@@ -95,9 +95,8 @@ def test_a_plan_is_checked_without_a_server(command):
     assert [each["kind"] for each in records] == kinds * 2
     assert list(records[0]) == ["record", "rule_list", "number", "kind", "text"]
     Path("odd.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
-    said = command("gnomon-board study check odd.toml --json")
-    assert said.status == 1
-    assert list(said.results[-1]) == ["record", "severity", "where", "message"]
+    records = command("gnomon-board study check odd.toml --json").results_with(status=1)
+    assert list(records[-1]) == ["record", "severity", "where", "message"]
     assert command("gnomon-board study check").status == 2
 
 

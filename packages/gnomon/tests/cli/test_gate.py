@@ -63,7 +63,7 @@ def test_a_loop_is_decided_by_its_latest_candidate(command, tmp_path):
         text = "".join(f"{name}\t{score}\t{status}\tx\n" for name, score, status in rows)
         table.write_text("commit\tval_bpb\tstatus\tdescription\n" + text)
         said = command("gnomon gate --loop state.json --json", *words)
-        last = said.results[-1] if said.status < 2 else {}
+        last = said.results_with(said.status)[-1] if said.status < 2 else {}
         return said.status, last.get("candidate"), last.get("decision"), said
 
     *found, said = decided("results.tsv", "--lower-is-better")
@@ -75,7 +75,7 @@ def test_a_loop_is_decided_by_its_latest_candidate(command, tmp_path):
     rows += [("c3", 0.5, "keep")]
     status, *_, said = decided("results.tsv")
     assert status == 1
-    while (one := said.results[-1])["decision"] == "again":
+    while (one := said.results_with(status)[-1])["decision"] == "again":
         rows += [(one["run"][0], 0.5 if one["run"][0] == "c3" else 0.99, "x")]
         status, *_, said = decided("results.tsv")
     assert (status, one["decision"]) == (0, "keep")

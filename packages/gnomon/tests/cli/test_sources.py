@@ -92,9 +92,7 @@ def test_what_is_wrong_is_one_line_and_status_2(command, arguments, told):
     ],
 )
 def test_the_gate_takes_two_sources_or_two_names(command, words):
-    said = command(f"gnomon gate {words} --regression --json")
-    assert said.status == 1
-    (found,) = said.results
+    (found,) = command(f"gnomon gate {words} --regression --json").results_with(status=1)
     assert (found["claim"], found["holds"], found["value"]) == ("regression", False, -0.25)
 
 

@@ -139,5 +139,7 @@ def test_profiles(use_score_distribution):
 
 
 def test_misuse():
+    with pytest.raises(ValueError, match="unknown method 'normal'"):
+        rly.StratifiedBootstrap(X).conf_int(np.mean, reps=10, method="normal")
     with pytest.raises(ValueError, match="task_bootstrap is not possible for several arrays"):
         rly.get_interval_estimates({"x": [X, Y]}, four, task_bootstrap=True, reps=10)

@@ -153,6 +153,9 @@ def test_names_of_columns_that_are_not_there_are_told():
     frame = pl.DataFrame({"Name": ["a"], "task": "t", "run": [0], "score": [1.0]})
     with pytest.raises(ScoreDataError, match="no column 'name' to read as the algorithm; found Na"):
         read_scores(frame, columns={"algorithm": "name"})
+    for name in ("step", "task"):
+        with pytest.raises(ScoreDataError, match=f"no column 'x' to read as the {name}; found Na"):
+            read_scores(frame, columns={name: "x"})
     with pytest.raises(UnknownNameError, match="unknown column of scores to read one as 'Name'"):
         read_scores(frame, columns={"Name": "algorithm"})
     with pytest.raises(ScoreDataError, match="missing column 'algorithm'; found Name, task, run"):

@@ -46,6 +46,15 @@ def test_the_mean_on_one_task_is_welchs_test():
     assert found[0].task is None
 
 
+def test_the_improvement_on_one_task_has_the_exact_test():
+    """Either algorithm is the better one in some of the pairs of runs; there are no ties."""
+    x, y = X[:, 2], Y[:, 2]
+    assert x.min() < y.max()
+    found = one(IMPROVEMENT, ScoreTable.from_arrays({"a": x[:, None], "b": y[:, None]}))
+    expected = stats.mannwhitneyu(x, y, method="exact")
+    assert (found.value, found.p_value) == pytest.approx((expected.statistic / 48, expected.pvalue))
+
+
 def test_the_median_on_one_task_is_that_of_its_runs():
     """A run of a is an outlier: the medians of the runs differ by -1, the means by +11."""
     a = np.array([1, 1.1, 1.2, 0.9, 0.8, 1.05, 100, 0.95])

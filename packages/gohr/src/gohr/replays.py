@@ -62,7 +62,8 @@ def replay(
 ) -> Replay:
     """Make given attempts under a rule: ten million a second by the engine.
 
-    ``n_attempts`` has the number of attempts on each board; those after its end have the outcome
+    ``boards`` has the code of the piece in each cell, shape (n_episodes, 36). ``n_attempts`` has
+    the number of attempts on each board, shape (n_episodes,); those after its end have the outcome
     -4. ``actions`` has ``4 * cell + bucket`` of each attempt, shape (n_rows,), the episodes one
     after the other; ``board_spec`` gives the palettes that the codes index.
 

@@ -62,7 +62,7 @@ def test_check_of_what_does_not_parse(command, tmp_path):
     assert said.status == 1
     assert said.out.splitlines()[0].startswith("bad.txt, line 1, column 11: error: expected ")
     assert said.out.splitlines()[1:] == ["  (*,*,*,*,0", "            ^"]
-    (finding,) = command("gohr rules check bad.txt --json").results
+    (finding,) = command("gohr rules check bad.txt --json").results_with(status=1)
     assert list(finding) == ["file", "line", "column", "severity", "message", "remedy"]
     assert (finding["file"], finding["line"], finding["column"]) == ("bad.txt", 1, 11)
     assert finding["severity"] == "error"
@@ -70,7 +70,7 @@ def test_check_of_what_does_not_parse(command, tmp_path):
 
 def test_check_finds_what_is_not_meant(command, tmp_path):
     (tmp_path / "bad.txt").write_text("# mine\n(*,*,*,Furthest,near)\n")
-    findings = command("gohr rules check bad.txt --json").results
+    findings = command("gohr rules check bad.txt --json").results_with(status=1)
     assert [(f["line"], f["column"], f["severity"]) for f in findings] == [
         (2, 1, "warning"),
         (2, 8, "error"),
@@ -108,7 +108,7 @@ def test_a_board_of_pieces_that_the_palettes_lack_is_drawn_too(command, tmp_path
 
 def test_rules_on_properties_are_not_searched(command, tmp_path):
     (tmp_path / "size.txt").write_text("(size:[1..3], bucket:0)\n")
-    (finding,) = command("gohr rules check size.txt --json").results
+    (finding,) = command("gohr rules check size.txt --json").results_with(status=1)
     assert finding["message"].startswith("no piece has the property 'size'")
 
 
@@ -195,7 +195,6 @@ def test_equivalent_compares_two_rules(command):
     said = command("gohr rules equivalent clockwise mine.txt")
     assert (said.status, said.out) == (0, "equivalent: their tables are identical\n")
     said = command("gohr rules equivalent clockwise color-match --json")
-    assert said.status == 1
-    (found,) = said.results
+    (found,) = said.results_with(status=1)
     assert (found["equivalent"], found["exact"]) == (False, True)
     assert command("gohr rules equivalent clockwise nowhere").status == 2

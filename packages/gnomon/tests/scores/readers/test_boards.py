@@ -56,7 +56,7 @@ def test_results_of_models_on_hugging_face(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("- value: 20.9\n", "another type .'dataset'"),
+        ("- value: 20.9\n", "missing key 'dataset'"),
         ("- {dataset: {id: null}, value: 20.9}\n", "id: expected a name, found None"),
         (HLE.format(task="default", value="high"), "could not convert string to float: 'high'"),
         ("- dataset: {id: a\n", "expected YAML; while parsing"),
@@ -116,8 +116,8 @@ def test_results_of_mteb(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (mteb("x", test={"default": None}), "expected a log of MTEB"),
-        (mteb("x") | {"scores": [0.5]}, "expected a log of MTEB"),
+        (mteb("x", test={"default": None}), "expected a file of MTEB; a value has another type"),
+        (mteb("x") | {"scores": [0.5]}, "expected a file of MTEB; a value has another type"),
         (mteb("x", test={"default": float("nan")}), "expected scores of MTEB, found none"),
     ],
 )
@@ -208,7 +208,7 @@ def test_reports_of_the_leaderboard_of_swe_bench_are_read_together(tmp_path):
     few = {"total_instances": 2, "resolved_ids": ["p"]}
     written(tmp_path / "mixed/lite.json", few)
     written(tmp_path / "mixed/other.json", few | {"resolved_ids": ["q", "r"]})
-    with pytest.raises(ScoreDataError, match="has 2 instances, but the reports name 3"):
+    with pytest.raises(ScoreDataError, match=r"lite\.json: instance 'p' is not among the 2"):
         quietly(tmp_path / "mixed")
     with pytest.raises(ScoreDataError, match="expected total_instances"):
         quietly(written(tmp_path / "x.json", report))
@@ -219,6 +219,12 @@ def test_reports_of_the_leaderboard_of_swe_bench_are_read_together(tmp_path):
         read_scores(written(tmp_path / "none.json", {}), format="board")
     whole = {"total_instances": 1, "resolved_ids": ["p"]}
     assert quietly(written(tmp_path / "gpt-4.1.run.json", whole)).algorithms == ("gpt-4.1",)
+    assert quietly(written(tmp_path / "gpt-4.1.json", whole)).algorithms == ("gpt-4.1",)
+    for name in ("gpt-4.1", "gpt-4.5"):
+        written(tmp_path / f"plain/{name}.json", whole)
+        written(tmp_path / f"ended/{name}.run.json", whole)
+    for folder in ("plain", "ended"):
+        assert quietly(tmp_path / folder).algorithms == ("gpt-4.1", "gpt-4.5")
 
 
 def test_details_of_opencompass_name_model_and_dataset(tmp_path):
@@ -291,7 +297,7 @@ def test_judgments_of_mt_bench_on_pairs(tmp_path):
     assert wins == [1.0, 0.5, 0.5]  # two verdicts that disagree are a tie
     with pytest.raises(ScoreDataError, match=r"expected winners of MT-bench: .* found None and"):
         quietly(written(tmp_path / "x.jsonl", lines(pair(None, "A"))))
-    with pytest.raises(ScoreDataError, match="expected a log of a judge"):
+    with pytest.raises(ScoreDataError, match="expected a file of a judge"):
         quietly(written(tmp_path / "x.jsonl", lines(pair("tie", ["tie"]))))
 
 
@@ -310,7 +316,7 @@ def test_games_of_arena_hard(tmp_path):
         with pytest.raises(ScoreDataError, match="games of Arena-Hard with a score such as A>B"):
             quietly(path)
     for others in ([record | {"games": None}], [record, "x"]):
-        with pytest.raises(ScoreDataError, match="expected a log of a judge"):
+        with pytest.raises(ScoreDataError, match="expected a file of a judge"):
             quietly(written(tmp_path / "x.json", others))
 
 

@@ -53,7 +53,7 @@ def _read_board(source: Source, wanted: ReadRequest) -> ScoreTable:
         return table_of_logs(_swe_bench(files, source), wanted, source.place, "swe-bench")
     for path in files:
         content = Source(path).content()
-        with reading_log(path, name):
+        with reading_log(path, "a board"):
             format = _format_of(content)
             if format is None:
                 raise ValueError("none of the known formats")
@@ -155,10 +155,16 @@ def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
     """Return a log for each report, all on the same instances.
 
     Reports of the leaderboard do not name instances that were tried and not resolved: these are the
-    ones that other reports name and, up to the number of all, ``other 1``, ... .
+    ones that other reports name and, up to the number of all, ``other 1``, ... . A file is named
+    ``MODEL.RUN_ID.json``; the run id is taken off if all files have the same, and it begins
+    with no digit.
     """
     reports, logs = [], []
     named: dict[str, bool] = {}
+    endings = {"".join(path.suffixes[-2:-1]) for path in files}
+    run_id = endings.pop() if len(endings) == 1 else ""
+    if run_id[1:2].isdigit():  # the version of a model
+        run_id = ""
     for path in files:
         with reading_log(path, "swe-bench"):
             report = json_object(path)
@@ -169,7 +175,7 @@ def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
         named |= dict.fromkeys(outcomes, False)
     for path, report, outcomes in reports:
         split, system, folder = ("", "", *path.absolute().parts)[-4:-1]
-        model = report.get("model_name_or_path") or path.stem.rpartition(".")[0] or path.stem
+        model = report.get("model_name_or_path") or path.stem.removesuffix(run_id)
         total = report.get("total_instances")
         if path.name == "results.json":
             model, total = system, total or _N_INSTANCES.get(split)
@@ -187,10 +193,7 @@ def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
                 )
             outcomes = named | outcomes
             if len(outcomes) > total:
-                raise ScoreDataError(
-                    f"{path}: has {total} instances, but the reports name {len(outcomes)}; give "
-                    "reports on the same instances"
-                )
+                _refuse_others([(at, each) for at, _, each in reports], total)
             outcomes |= {f"other {i}": False for i in range(1, total - len(outcomes) + 1)}
         samples = (Sample(item=x, scores={"resolved": won}) for x, won in outcomes.items())
         logs.append(Log.of(samples, path=path, model=str(model), subtask="swe-bench"))
@@ -198,6 +201,22 @@ def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
             what, mean = "the share of resolved_instances", logs[-1].mean("resolved")
             compare_means(path.name, what, n / total, [mean or 0.0])
     return logs
+
+
+def _refuse_others(reports: Sequence[tuple[Path, dict[str, bool]]], total: int) -> None:
+    """Refuse the first report that names an instance beyond the `total` of a whole report.
+
+    Without a whole report, the first `total` instances of all reports take its place.
+    """
+    known = set(next((each for _, each in reports if len(each) == total), {}))
+    for path, outcomes in reports:
+        for item in outcomes:
+            if item not in known and len(known) >= total:
+                raise ScoreDataError(
+                    f"{path}: instance {item!r} is not among the {total} that other reports name; "
+                    "give reports on the same instances"
+                )
+            known.add(item)
 
 
 def _evalplus(content: Any, path: Path) -> _Samples:

@@ -159,7 +159,7 @@ def input_columns(text: str, *, keeps_end: bool = False) -> dict[str, str]:
 
 @contextmanager
 def reading_log(path: Path, tool: str) -> Iterator[None]:
-    """Raise an error that names the log if one of its values has an unexpected type.
+    """Raise an error that names the file if a key is missing or a value has an unexpected type.
 
     This replaces a check of every single value.
     """
@@ -167,8 +167,9 @@ def reading_log(path: Path, tool: str) -> Iterator[None]:
         yield
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         found = shortened(" ".join(str(error).split()), 100)
-        message = f"{path}: expected a log of {tool}; a value has another type ({found})"
-        raise ScoreDataError(message) from error
+        is_missing = isinstance(error, KeyError)
+        what = f"missing key {found}" if is_missing else f"a value has another type ({found})"
+        raise ScoreDataError(f"{path}: expected a file of {tool}; {what}") from error
 
 
 def read_each(files: Iterable[Path], read: Callable[[Path], Log], tool: str) -> list[Log]:

@@ -184,7 +184,7 @@ def _backup(database: Database, settings: Settings, folder: Path) -> Iterator[Me
     seconds = time.perf_counter() - start
     stop.set()
     writer.join()
-    note = f"{sum(record['rows'].values())} rows, {record['logs']} logs, during writes"
+    note = f"{record['logs']} logs, during writes"
     yield Measurement("backup", seconds, "s", note=note)
 
 

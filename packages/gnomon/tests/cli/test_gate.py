@@ -68,7 +68,7 @@ def test_a_loop_is_decided_by_its_latest_candidate(command, tmp_path):
 
     *found, said = decided("results.tsv", "--lower-is-better")
     assert found == [0, "a1", "keep"]
-    assert said.err == "state.json: new loop; a1 is the baseline\n"
+    assert said.err == "state.json: new loop; a1 is the baseline, lower scores are better\n"
     rows += [("b2", 0, "crash")]
     *found, said = decided("results.tsv")
     assert (found, said.err) == ([1, "b2", "discard"], "")

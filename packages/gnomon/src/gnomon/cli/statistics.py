@@ -247,7 +247,9 @@ def gate(
             decided = state.decisions(level)
             state.to_file(loop)
             if is_new:
-                print(f"{loop}: new loop; {state.first} is the baseline", file=sys.stderr)
+                better = "higher" if state.higher_is_better else "lower"
+                about = f"{state.first} is the baseline, {better} scores are better"
+                print(f"{loop}: new loop; {about}", file=sys.stderr)
             answer.show(decided)
         if decided.latest.decision != "keep":
             raise typer.Exit(1)

@@ -358,8 +358,8 @@ def on_first_two(ranking: Ranking, scores: ScoreTable) -> Statement:
         text = f"{pair}: not {_DIFFERENT} with the present {present:,} {units}"
         if math.isfinite(needed := ranking.needed or math.inf):
             more = float(max(math.ceil(needed) - present, 1))
-            text += f"; {present + more:,.0f} would separate them with power {POWER:g}, "
-            text += "if the true difference is the observed one"
+            text += f"; {present + more:,.0f} would separate them among all pairs with power "
+            text += f"{POWER:g}, if the true difference is the observed one"
         elif ranking.probability[0, 1] in (0.0, 0.5):
             text += ", where they are equal"
         else:

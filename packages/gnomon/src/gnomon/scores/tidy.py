@@ -176,8 +176,9 @@ def tidy_rows(
 
 
 def missing_columns(raw: Rows, origin: Origin, named: Iterable[str] = ()) -> ScoreDataError:
-    """Return the error that names the required columns which are not there, nor `named`."""
-    missing = [x for x in ("algorithm", "task", "score") if x not in (*raw.names, *named)]
+    """Return the error that names the required columns which are not among `named`, or else there."""
+    there = [*named] or raw.names
+    missing = [x for x in ("algorithm", "task", "score") if x not in there]
     found = shortened(", ".join(raw.names), 200) or "none"
     plural = "s" if len(missing) > 1 else ""
     message = f"missing column{plural} {', '.join(map(repr, missing))}; found {found}"

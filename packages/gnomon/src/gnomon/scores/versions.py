@@ -113,7 +113,8 @@ def put_together(
         least = float(not base.higher_is_better) if worst is None else worst
         ours = _filled(ours, theirs, of_base, np.where(short, planned - n, 0), least)
     if lacking:
-        note(f"{what}: {'counted as the worst score' if missing == 'wrong' else 'left out'}")
+        how = "counted as the worst score" if missing == "wrong" else "left out"
+        note(f"{what}: missing scores are {how}")
     if unlike := len(place) - n_known + len(others):
         note(f"{counted(unlike, one)} without a score in BASE left out")
     rows = Rows.joined([ours, theirs])

@@ -159,11 +159,12 @@ def _items_note(plans: Sequence[ItemPlan], power: float) -> str:
     least, most = min(tried), max(tried)
 
     def needed(epochs: int) -> str:
-        own = [plan for plan in plans if plan.runs == epochs]
-        enough = [plan.items for plan in own if plan.power >= power]
-        if not enough:
-            return f"more than {own[-1].items:,}"
-        return f"{'at most ' if enough[0] == own[0].items else ''}{enough[0]:,}"
+        tried = {plan.items: plan.power for plan in plans if plan.runs == epochs}
+        few = [n for n, reached in tried.items() if reached < power]
+        if len(few) == len(tried):
+            return f"more than {few[-1]:,}"
+        enough = next(n for n, reached in tried.items() if reached >= power)
+        return f"between {few[-1]:,} and {enough:,}" if few else f"at most {enough:,}"
 
     text = f"{one.a}, {one.b} ({one.metric}): {needed(least)} items of {counted(least, 'epoch')}"
     text += f" (or {needed(most)} of {most})" if most > least else ""

@@ -94,8 +94,9 @@ REFUSED = {
     "headings.csv": (",pong,pong\n,s0,s1\nppo,1,2\n", "columns of different names"),
     "melted.csv": (
         "algorithm,variable,value\nppo,pong,1\nppo,ant,2\n",
-        "missing columns 'task', 'score'",
+        "missing column 'task'",
     ),
+    "results.tsv": ("commit\tval_bpb\tstatus\na1\t0.9\tkeep\n", "runs of a research loop"),
     "unicode text.txt": ((HEADER + ROWS).encode("utf-16"), "save the file as CSV UTF-8"),
     "some wide.csv": ("algorithm,pong\nppo,50%\ndqn,0.6\n", "found '50%' and '0.6'"),
     "large.json": ('{"ppo": {"pong": [1, 1%s]}}' % ("0" * 400), "numbers of at most 1e308"),

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, joined, listed, note, option, reading
+from gnomon.errors import ScoreDataError, either, joined, listed, note, option, reading
 from gnomon.scores.columns import Column, Rows, Texts, rows_of_columns
 from gnomon.scores.readers.files import (
     has_deviation,
@@ -79,6 +79,12 @@ def melted(
 
 def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a wide table; one whose columns are named is tidy, with other headings."""
+    if {"commit", "status"} <= {*source.names} - {*wanted.columns.values()}:
+        verb = either("gnomon.stats.Loop decides", f"gnomon gate --loop STATE {source} decides")
+        raise ScoreDataError(
+            f"{source}: expected scores of algorithms on tasks, found the runs of a research loop; "
+            f"{verb} on its candidates"
+        )
     is_other = bool(wanted.columns) or not _recognises(source)
     if wanted.metric in source.names or (is_other and wanted.columns_are is None):
         return read_tidy(source, wanted)

@@ -176,7 +176,7 @@ def tidy_rows(
 
 
 def missing_columns(raw: Rows, origin: Origin, named: Iterable[str] = ()) -> ScoreDataError:
-    """Return the error that names the required columns which are not among `named`, or else there."""
+    """Return the error that names the required columns that are not `named`, or not there."""
     there = [*named] or raw.names
     missing = [x for x in ("algorithm", "task", "score") if x not in there]
     found = shortened(", ".join(raw.names), 200) or "none"

@@ -30,8 +30,8 @@ def commit(season: str, rules: Sequence[RuleEntry], salt: str) -> str:
     """Return the commitment to the hidden rules of a season, 64 hexadecimal digits.
 
     It is the SHA-256 of the JSON text, with sorted keys and without blanks, of an object with
-    ``format`` (1), ``season``, ``salt`` and ``rules``, a list of ``[name, canonical text]`` in the
-    season's order; a canonical text has no comments and no blanks.
+    ``format`` (1), ``season``, ``salt`` and ``rules``, a list of ``[name, text]`` in the season's
+    order; the text is that of the parsed rule without comments.
 
     Examples
     --------

@@ -12,7 +12,7 @@ PAIR = "a b metric task value low high p_value p_adjusted level method better"
 ESTIMATE = "algorithm metric task value low high level method n_runs n_tasks"
 PLAN = "a b metric runs power"
 
-#: Verb and options, and the fields of its records: of those that have a figure, and of others.
+#: The fields of the records of each command that draws a figure; FIELDS adds the other commands.
 DRAWN = {
     "estimate scores.csv": ESTIMATE,
     "estimate items.csv": ESTIMATE,

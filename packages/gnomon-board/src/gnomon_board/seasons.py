@@ -23,21 +23,19 @@ def find_rule(season: Season, name: str) -> SeasonRule:
     raise Missing(f"season {season.name} has no rule {name[:64]!r}")
 
 
+def why_closed(season: Season) -> str:
+    """Return when a season opens, or closed; empty if it takes entries now."""
+    if season.opens_at is not None and now() < season.opens_at:
+        return f"opens on {season.opens_at:%Y-%m-%d %H:%M} UTC"
+    if season.closes_at is not None and now() >= season.closes_at:
+        return f"closed on {season.closes_at:%Y-%m-%d %H:%M} UTC"
+    return ""
+
+
 def check_open(season: Season) -> None:
     """Raise :class:`NotAllowed` before the season opens and after it closes."""
-    if season.opens_at is not None and now() < season.opens_at:
-        raise NotAllowed(f"season {season.name} opens on {season.opens_at:%Y-%m-%d %H:%M} UTC")
-    if season.closes_at is not None and now() >= season.closes_at:
-        raise NotAllowed(f"season {season.name} closed on {season.closes_at:%Y-%m-%d %H:%M} UTC")
-
-
-def takes_entries(season: Season) -> bool:
-    """Return whether a season is open now."""
-    try:
-        check_open(season)
-    except NotAllowed:
-        return False
-    return True
+    if why := why_closed(season):
+        raise NotAllowed(f"season {season.name} {why}")
 
 
 def create_season(session: Session, season: Season) -> None:

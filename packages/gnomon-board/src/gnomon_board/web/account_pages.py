@@ -10,7 +10,7 @@ from sqlalchemy import select
 from gnomon_board.accounts import registration, request_of
 from gnomon_board.database import find_row
 from gnomon_board.schema import Entry, Season, Token
-from gnomon_board.seasons import takes_entries
+from gnomon_board.seasons import why_closed
 from gnomon_board.tokens import is_live
 from gnomon_board.web.api.dependencies import MaybeCaller, ReadSession, site_of
 from gnomon_board.web.templating import html_response
@@ -59,7 +59,7 @@ def submit(
     return html_response(
         request,
         "board/submit.html",
-        seasons=[season for season in seasons if takes_entries(season)],
+        seasons=[season for season in seasons if not why_closed(season)],
         entry=None if entry is None else find_row(session, Entry, entry),
         may=who is not None and who.may("submit"),
         server=site_of(request),

@@ -22,7 +22,7 @@ from gnomon.text_files import csv_text
 from gnomon_board.database import find_named
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.schema import Entry, Season, Submission
-from gnomon_board.seasons import takes_entries
+from gnomon_board.seasons import why_closed
 from gnomon_board.settings import Settings
 from gnomon_board.standing_cache import board_of
 from gnomon_board.standings import PER_PAGE, Order, Standings, score_table, select_lines
@@ -41,9 +41,9 @@ _TOP = 5
 def home(request: Request, session: ReadSession, board: CurrentBoard) -> Response:
     """Show the top of the current season, and the list of seasons."""
     seasons = session.scalars(select(Season).order_by(Season.id.desc())).all()
-    is_open = {each.name: takes_entries(each) for each in seasons}
+    closed = {each.name: why_closed(each) for each in seasons}
     # The newest season that takes entries now, else the newest.
-    season = max(seasons, key=lambda each: is_open[each.name], default=None)
+    season = max(seasons, key=lambda each: not closed[each.name], default=None)
 
     def make() -> str:
         snapshot = board.snapshot(season) if season else None
@@ -52,14 +52,14 @@ def home(request: Request, session: ReadSession, board: CurrentBoard) -> Respons
             "board/home.html",
             "/",
             current=season,
-            is_open=is_open,
+            closed=closed,
             top=ranked[:_TOP],
             n_ranked=len(ranked),
             seasons=seasons,
         )
 
     return board.answer(
-        request, season, make, state=tuple((each.version, is_open[each.name]) for each in seasons)
+        request, season, make, state=tuple((each.version, closed[each.name]) for each in seasons)
     )
 
 
@@ -80,6 +80,7 @@ def standings(
 ) -> Response:
     """Show the standings of a season, fifty at a time: estimates, rank intervals, tiers."""
     season = find_named(session, Season, name)
+    closed = why_closed(season)
     asked: dict[str, Any] = {"search": q.strip(), "verified": bool(verified), "by": by}
 
     def make() -> str:
@@ -94,6 +95,7 @@ def standings(
             "board/standings.html",
             f"/seasons/{season.name}",
             season=SeasonRecord.of(season),
+            closed=closed,
             standings=whole if snapshot else None,
             is_current=snapshot is not None and snapshot.is_current,
             lines=found.lines,
@@ -108,7 +110,7 @@ def standings(
             bibtex=_bibtex(season, settings),
         )
 
-    return board.answer(request, season, make)
+    return board.answer(request, season, make, state=closed)
 
 
 def _withdrawn(session: Session, season: Season) -> list[Entry]:

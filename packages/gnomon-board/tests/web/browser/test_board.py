@@ -143,7 +143,7 @@ def test_the_head_of_a_long_table_stays_in_sight(open_page):
 def test_standings_are_searched_and_paged_without_a_script(open_page):
     page = open_page("/seasons/crowd", java_script_enabled=False)
     page.get_by_role("link", name="Next").click()
-    page.get_by_role("link", name="errors", exact=True).click()
+    page.get_by_role("link", name="Errors", exact=True).click()
     page.get_by_label("Search").fill("learner 0012")
     page.get_by_role("button", name="Show", exact=True).click()
     page.get_by_text("1 of 194 learners.").wait_for()

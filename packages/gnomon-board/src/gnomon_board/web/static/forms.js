@@ -3,9 +3,9 @@
 //   <form data-api="POST /api/seasons/{season}/entries" data-then="/entries/{id}">
 //
 // `{name}` in data-api is a field, which is left out of the JSON; in data-then it is a field of the
-// answer. With data-show the answer's field of that name is shown instead, as for a new token, and
-// data-then is where a link under it leads. Without either the page is loaded anew, or the page at
-// the answer's `address`. An answer with `wrong` names the fields that were refused: they are marked.
+// answer. With data-show the answer's field of that name is shown instead, as for a new token. Without
+// either the page is loaded anew, or the page at the answer's `address`. An answer with `wrong` names
+// the fields that were refused: they are marked.
 "use strict";
 
 (() => {
@@ -30,7 +30,7 @@
     delete fields.csrf;
     const path = filled(address, fields);
     for (const [, name] of address.matchAll(/\{(\w+)\}/g)) delete fields[name];
-    const request = { method, headers, credentials: "same-origin" };
+    const request = { method, headers };
     if (method !== "DELETE") {
       headers["Content-Type"] = "application/json";
       request.body = JSON.stringify(fields);
@@ -56,10 +56,9 @@
 
   function output(form, className) {
     const found = document.createElement("div");
-    found.className = `notice ${className}`;
+    found.className = `notice answer ${className}`;
     found.setAttribute("role", className ? "alert" : "status");
     for (const each of form.parentNode.querySelectorAll(":scope > .notice.answer")) each.remove();
-    found.classList.add("answer");
     form.before(found);
     return found;
   }
@@ -70,18 +69,9 @@
     code.className = "secret";
     code.textContent = told[form.dataset.show];
     found.append("Shown only now: ", code);
-    if (form.dataset.then) {
-      const link = document.createElement("a");
-      link.href = filled(form.dataset.then, told);
-      link.textContent = link.href;
-      found.append(" ", link);
-    }
     form.reset();
     if (form.hasAttribute("data-once")) form.remove();
   }
-
-  /** Load a page, or this one anew: it may be another by now. */
-  const leadTo = (address) => (address === location.pathname ? location.reload() : location.assign(address));
 
   // Forms come after this script, so that none can be sent before it listens.
   document.addEventListener("submit", async (event) => {
@@ -94,7 +84,7 @@
       const told = await send(form, event.submitter);
       if (form.dataset.show) show(form, told);
       else if (form.dataset.then) location.assign(filled(form.dataset.then, told));
-      else if (told.address) leadTo(told.address);
+      else if (told.address) location.assign(told.address);
       else location.reload();
     } catch (error) {
       output(form, "bad").textContent = error.message;

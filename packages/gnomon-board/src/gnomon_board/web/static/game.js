@@ -152,11 +152,8 @@
     button.disabled = !playing();
     if (remembers()) {
       const stack = element("span", "stack", { "aria-hidden": "true" });
-      for (const piece of removed().filter((one) => one.bucket === bucket).slice(-3)) {
-        const one = element("span", "");
-        one.append(picture(piece));
-        stack.append(one);
-      }
+      const held = removed().filter((piece) => piece.bucket === bucket).slice(-3);
+      stack.append(...held.map((piece) => picture(piece)));
       button.append(stack);
     }
     return button;
@@ -171,7 +168,7 @@
     document.getElementById("count-streak").textContent = view.streak;
     guess.hidden = !page.guess_due || page.over;
     // A player whose study has ended can only go on to its end.
-    if (over) over.hidden = !page.over;
+    over.hidden = !page.over;
     const asked = page.guess_due || page.over;
     nextForm.hidden = asked || view.state !== "board over";
     giveUp.hidden = asked || view.state === "ended";
@@ -264,7 +261,7 @@
     // A key that was pressed for a piece that has gone is meant for the one that has the focus.
     if (!piece && byKey) piece = view.pieces.find((one) => one.cell === current);
     if (!piece) return;
-    const from = place(piece.cell);
+    const from = center(pieceAt(piece.cell));
     const number = view.attempts.length + 1;
     try {
       const client = times(at, touchedAt);
@@ -329,15 +326,9 @@
   };
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
-  /** Return where a piece is on the screen, dragged or not. */
-  const place = (cell) => {
-    const piece = pieceAt(cell);
-    return piece ? center(piece) : null;
-  };
-
   /** Let the picture of a piece that has gone fly into its bucket; the board is ready meanwhile. */
   function fly(piece, from, bucket) {
-    if (!from || calm.matches) return;
+    if (calm.matches) return;
     const flyer = element("div", "piece flyer " + spot(piece.cell), { "aria-hidden": "true" });
     flyer.append(picture(piece));
     board.append(flyer);
@@ -361,11 +352,9 @@
   function putBack(cell) {
     const piece = pieceAt(cell);
     if (!piece) return;
-    piece.classList.remove("dragging", "moving", "gone");
+    piece.classList.remove("dragging");
     piece.classList.add("back");
     piece.style.transform = "";
-    delete piece.dataset.dx;
-    delete piece.dataset.dy;
   }
 
   function bucketUnder(x, y) {
@@ -393,8 +382,6 @@
     drag.moved = true;
     drag.piece.classList.add("dragging");
     drag.piece.style.transform = `translate(${dx}px, ${dy}px)`;
-    drag.piece.dataset.dx = dx;
-    drag.piece.dataset.dy = dy;
     const over = bucketUnder(event.clientX, event.clientY);
     for (const bucket of board.querySelectorAll(".bucket")) bucket.classList.toggle("over", bucket === over);
   });
@@ -567,7 +554,6 @@
     }
   });
   for (const option of [memory, letters]) option?.addEventListener("change", draw);
-  document.getElementById("options").hidden = false;
   draw();
   shown();
 })();

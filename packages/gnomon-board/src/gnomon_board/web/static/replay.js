@@ -5,7 +5,7 @@
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const STACKED = 3;
 
-  const root = document.querySelector("[data-replay]");
+  const root = document.getElementById("replay");
   const moves = [...root.querySelectorAll(".moves li")];
   const pieces = new Map([...root.querySelectorAll(".board [data-cell]")].map((one) => [one.dataset.cell, one]));
   const buckets = [...root.querySelectorAll(".bucket")];
@@ -17,6 +17,7 @@
   let timer = null;
   let written = null;
 
+  const counted = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
   const accepted = (move) => move.classList.contains("yes");
 
   function show(n) {
@@ -49,8 +50,8 @@
       link.ariaDisabled = String(off);
       link.href = address(Math.max(0, Math.min(step + (forward ? 1 : -1), moves.length)));
     }
-    const board = root.querySelector(".board");
-    board.setAttribute("aria-label", board.dataset.label.replace("{step}", step).replace("{left}", pieces.size - gone.size));
+    const label = `The board after ${counted(step, "attempt")}: ${counted(pieces.size - gone.size, "piece")} left.`;
+    root.querySelector(".board").setAttribute("aria-label", label);
     remember();
   }
 
@@ -80,12 +81,12 @@
   function stop() {
     clearTimeout(timer);
     timer = null;
-    button.textContent = button.dataset.play;
+    button.textContent = "Play";
   }
 
   function run() {
     const pace = calm.matches ? 1500 : 750;
-    button.textContent = button.dataset.pause;
+    button.textContent = "Pause";
     const tick = () => {
       if (step === moves.length) { stop(); return; }
       show(step + 1);

@@ -55,7 +55,7 @@ _SELECTION = "; the remaining attempts may be a selection"
 _WHY_UNRANKED = {
     "incomplete": "trials are missing",
     "withdrawn attempt": f"a verified attempt was withdrawn{_SELECTION}",
-    "refused attempt": f"an attempt was used and does not count{_SELECTION}",
+    "refused attempt": f"an attempt was refused, failed or withdrawn{_SELECTION}",
     "unfinished attempt": f"an attempt was begun and is not finished{_SELECTION}",
 }
 
@@ -154,7 +154,7 @@ def html_response(
 
 def error_page(request: Request, status: int, detail: str) -> Response:
     """Return the page of an HTTP error: its status, and one sentence."""
-    title = HTTPStatus(status).phrase
+    title = "Wrong address" if status == 422 else HTTPStatus(status).phrase
     return html_response(
         request, "problem.html", status=status, problem=status, title=title, detail=detail
     )

@@ -148,7 +148,7 @@ class SubmissionRecord(_RowRecord):
     def with_place(cls, submission: Submission, session: Session) -> SubmissionRecord:
         """Return the record of a submission, with its place in the queue."""
         record = cls.of(submission)
-        if submission.state in ("queued", "verifying"):
+        if submission.state == "queued":
             record.ahead = place_in_queue(session, submission)
         return record
 

@@ -291,7 +291,7 @@
       queue.length = 0;
       putBack(piece.cell);
       choose(null);
-      tell(String(error.message), "no", "That did not work.");
+      tell(String(error.message), "no", "That did not work:");
     }
   }
 
@@ -515,7 +515,7 @@
       tell(view.state === "playing" ? `Board ${view.episode} of ${view.episodes}.` : `This board is over: ${END_WORDS[view.end] || view.end}.`);
       settle();
     } catch (error) {
-      tell(String(error.message), "no", "That did not work.");
+      tell(String(error.message), "no", "That did not work:");
     } finally {
       dealing = false;
     }
@@ -530,7 +530,7 @@
       drawCounts();
       settle();
     } catch (error) {
-      tell(String(error.message), "no", "That did not work.");
+      tell(String(error.message), "no", "That did not work:");
     }
   }
 
@@ -550,7 +550,7 @@
       if (told.guess_due) location.reload();
       else location.assign(result.href);
     } catch (error) {
-      tell(String(error.message), "no", "That did not work.");
+      tell(String(error.message), "no", "That did not work:");
     }
   });
   for (const option of [memory, letters]) option?.addEventListener("change", draw);

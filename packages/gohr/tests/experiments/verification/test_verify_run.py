@@ -167,7 +167,7 @@ def test_every_kind_of_episode_is_well(config, tmp_path):
         ),
         (
             lambda x: with_value(x, "outcomes", int(np.flatnonzero(x.outcomes == 4)[0]), 0),
-            (0, 1),
+            (0, 4),
             "outcome: expected 4 (denied), found 0 (accepted)",
         ),
         (lambda x: with_value(x, "outcomes", row_of(x, 1, 7), -4), (1, 7), "outcome: expected "),

@@ -197,7 +197,7 @@ def _serving(settings: Settings) -> Iterator[tuple[int, tuple[str, int]]]:
         "from gnomon_board import Settings\n"
         "settings = Settings.from_json(sys.stdin.readline())\n"
         "serve(settings, '127.0.0.1', 0, worker=False,"
-        " on_start=lambda started: print(started.url, flush=True))\n"
+        " on_start=lambda url, token: print(url, flush=True))\n"
     )
     with _run(program, settings.to_json()) as run:
         yield run
@@ -363,7 +363,7 @@ def _add_learner(database: Database, settings: Settings, k: int, name: str) -> N
         submission = Submission(
             season=season,
             attempt=attempt,
-            manifest={"learner": {"name": name}},
+            learner=name,
             log_sha256=sha256,
             log_bytes=len(log),
         )

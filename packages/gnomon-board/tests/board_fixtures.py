@@ -176,7 +176,7 @@ NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "9001", "2"
+revision, down_revision = "9001", "3"
 
 
 def upgrade():

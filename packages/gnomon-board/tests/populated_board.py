@@ -168,7 +168,7 @@ def _submission(session: Any, season: Season, attempt: EntryAttempt, **fields: A
     digest = hashlib.sha256(f"{season.name} {attempt.id}".encode()).hexdigest()
     values = {
         "state": "queued",
-        "manifest": {"learner": {"name": attempt.entry.name}},
+        "learner": attempt.entry.name,
         "log_sha256": digest,
         "log_bytes": 1000,
         "created_at": _WHEN,
@@ -216,7 +216,7 @@ def _verified(
         season,
         attempt,
         log_sha256=digest,
-        manifest={"learner": {"name": entry.name}},
+        learner=entry.name,
         state="verified",
         reason=f"all {len(rows)} trials were replayed",
         verified_at=_WHEN,
@@ -263,9 +263,7 @@ def _others(session: Any, season: Season) -> None:
         entry = _entry(session, season, name, "ada")
         _submission(session, season, _attempt(session, entry, 1), state=state, reason=reason)
     gone = _entry(session, season, "Second thoughts", "grace")
-    gone.withdrawn_at, gone.withdrawn_reason = _WHEN, "the learner had a mistake in it"
     attempt = _attempt(session, gone, 1)
     _submission(
         session, season, attempt, state="withdrawn", reason="the learner had a mistake in it"
     )
-    _note(session, "entry withdrawn", "entry", gone.id)

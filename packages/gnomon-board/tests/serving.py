@@ -28,8 +28,8 @@ import sys
 from gnomon_board.web.server import serve
 from gnomon_board import Settings
 settings = Settings.from_json(sys.stdin.readline())
-def tell(started):
-    print(started.url, started.first_token or "-", flush=True)
+def tell(url, first_token):
+    print(url, first_token or "-", flush=True)
 worker, warm = (each == "1" for each in sys.argv[2:])
 serve(settings, "127.0.0.1", int(sys.argv[1]), worker=worker, warm=warm, on_start=tell)
 """

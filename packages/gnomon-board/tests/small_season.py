@@ -13,13 +13,11 @@ from gnomon_board.database import Database, upgrade
 from gnomon_board.schema import (
     AuditRecord,
     Base,
-    BrowserSession,
     Entry,
     EntryAttempt,
     Season,
     SeasonRule,
     Submission,
-    Token,
     VerifiedTrial,
     now,
 )
@@ -82,14 +80,11 @@ def fill(database: Database, settings: Settings, *, n_entries: int = 3) -> None:
         for table in Base.metadata.sorted_tables:
             if table.name not in _FILLED:
                 session.execute(insert(table).values(_any_row(table)))
-        token = session.scalars(select(Token)).first()
-        assert token is not None
-        session.add(BrowserSession(token=token, digest="2" * 64, expires_at=now()))
 
 
 #: Filled by name; every other table gets one row of anything that its columns can hold.
 _FILLED = {
-    "accounts", "attempts", "audit_log", "browser_sessions", "entries",
+    "accounts", "attempts", "audit_log", "entries",
     "season_rules", "seasons", "submissions", "tokens", "trials",
 }  # fmt: skip
 
@@ -132,7 +127,7 @@ def add_submission(database: Database, settings: Settings, season: Season, k: in
         submission = Submission(
             season_id=season.id,
             attempt=attempt,
-            manifest={"learner": {"name": f"Learner {k}"}},
+            learner=f"Learner {k}",
             log_sha256=sha256,
             log_bytes=len(log),
             state="verified",

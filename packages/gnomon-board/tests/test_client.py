@@ -40,33 +40,33 @@ def answering(bodies):
 @pytest.mark.parametrize("cut", [b"", WHOLE[:7]])
 def test_what_a_dying_server_left_out_is_asked_for_again(cut):
     client = Client(answering([cut, cut, WHOLE]), "token", patience_s=20)
-    assert client.get("/api/submissions/1") == {"state": "verified"}
+    assert client.ask("GET", "/api/submissions/1") == {"state": "verified"}
 
 
 def test_an_answer_that_is_always_cut_off_is_no_answer():
     client = Client(answering([b""]), "token", patience_s=0)
     with pytest.raises(GnomonError, match="cannot be reached: IncompleteRead"):
-        client.get("/api/submissions/1")
+        client.ask("GET", "/api/submissions/1")
 
 
 def test_a_busy_server_says_when_to_come_back():
     client = Client(serving([BUSY % b"1", HEAD % len(WHOLE) + WHOLE]), patience_s=20)
     began = time.monotonic()
-    assert client.get("/") == {"state": "verified"}
+    assert client.ask("GET", "/") == {"state": "verified"}
     assert time.monotonic() - began >= 1.0
 
 
 def test_a_pause_beyond_the_patience_is_not_made():
     client = Client(serving([BUSY % b"60"]), patience_s=5.0)
     with pytest.raises(RefusedError, match="status 429: Too Many") as refusal:
-        client.get("/")
+        client.ask("GET", "/")
     assert refusal.value.status == 429
 
 
 def test_a_refusal_is_told_at_once_with_its_detail():
     answer = b'HTTP/1.1 404 Not Found\r\nContent-Length: 25\r\n\r\n{"detail": "no such one"}'
     with pytest.raises(RefusedError, match=r"status 404: no such one$"):
-        Client(serving([answer])).get("/")
+        Client(serving([answer])).ask("GET", "/")
 
 
 @pytest.mark.parametrize("url", ["ftp://host", "http://", "http://host:0", "nothing"])
@@ -103,7 +103,7 @@ def test_a_connection_is_used_again_and_a_closed_one_is_opened_again():
     serving = threading.Thread(target=serve, daemon=True)
     serving.start()
     client = Client(f"http://127.0.0.1:{listening.getsockname()[1]}", patience_s=0)
-    assert [client.get("/") for _ in range(3)] == [{"state": "verified"}] * 3
+    assert [client.ask("GET", "/") for _ in range(3)] == [{"state": "verified"}] * 3
     serving.join(20)
     listening.close()
     client.close()
@@ -116,7 +116,7 @@ def test_a_redirection_is_not_followed_and_the_token_goes_nowhere_else():
     elsewhere = f"http://127.0.0.1:{listening.getsockname()[1]}"
     answer = f"HTTP/1.1 302 Found\r\nLocation: {elsewhere}\r\nContent-Length: 0\r\n\r\n"
     with pytest.raises(RefusedError, match="status 302"):
-        Client(serving([answer.encode()]), "secret").get("/")
+        Client(serving([answer.encode()]), "secret").ask("GET", "/")
     with pytest.raises(TimeoutError):
         asked.append(listening.accept())
     listening.close()

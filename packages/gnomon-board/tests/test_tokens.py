@@ -16,9 +16,9 @@ from sqlalchemy.exc import IntegrityError
 from app_client import AppClient
 from gnomon_board import create_app
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.schema import Account, BrowserSession, Token, now
+from gnomon_board.schema import Account, Token, now
 from small_season import make_account
-from submitted import bearer
+from submitted import bearer, csrf_of
 
 JSON = {"Content-Type": "application/json"}
 
@@ -49,7 +49,7 @@ def test_the_interface_never_tells_a_secret_again(client, admin_token):
     assert made.status_code == 201
     secret = made.json()["token"]
     assert client.get("/api/tokens", headers=bearer(secret)).status_code == 200
-    for path in ("/api/tokens", "/api/audit-log"):
+    for path in ("/api/tokens", "/moderation"):
         told = client.get(path, headers=bearer(admin_token)).text
         assert secret.split("_", 2)[2] not in told
         assert hashlib.sha256(secret.encode()).hexdigest() not in told
@@ -169,11 +169,20 @@ def test_a_browser_ends_with_its_token(database, client):
     assert "Path=/" in cookie
     value = cookie.partition("=")[2].partition(";")[0]
     with database.reading() as session:
-        assert session.scalars(select(BrowserSession)).one().digest != value
-        number = session.scalars(select(Token.id)).one()
+        number, browser = session.scalars(select(Token).order_by(Token.id)).all()
+    assert browser.expires_at < now() + datetime.timedelta(hours=13)
+    assert value.split("_", 2)[2] not in browser.digest
     assert client.get("/api/tokens").status_code == 200
+    # A token that is made in a browser outlives the browser.
+    csrf = {"X-CSRF-Token": csrf_of(client, "/account")}
+    made = client.post("/api/tokens", json={"days": 90}, headers=csrf).json()
+    assert datetime.datetime.fromisoformat(made["expires_at"]) > now() + datetime.timedelta(days=89)
+    assert client.delete("/api/session", headers=csrf).status_code == 204
+    assert client.get("/api/tokens", headers=bearer(made["token"])).status_code == 200
+    answer = client.post("/api/session", json={"token": text_})
+    cookie = answer.headers["set-cookie"]
     client.cookies.clear()
-    revoked = client.delete(f"/api/tokens/{number}", headers=bearer(text_))
+    revoked = client.delete(f"/api/tokens/{number.id}", headers=bearer(text_))
     assert revoked.status_code == 200
     assert (
         client.get("/api/tokens", headers={"Cookie": cookie.partition(";")[0]}).status_code == 401

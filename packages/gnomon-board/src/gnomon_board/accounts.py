@@ -1,4 +1,4 @@
-"""Accounts: names, creation, registration of strangers, erasure, and the audit log.
+"""Accounts: names, creation, registration of strangers, erasure.
 
 Names and texts are plain text; pages escape them. Characters that could deceive a reader (invisible
 ones, or ones that change the direction of writing) or break a database are refused.
@@ -17,16 +17,15 @@ import ipaddress
 import secrets
 import unicodedata
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from gnomon_board.database import ERASES, Database
+from gnomon_board.database import ERASES, Database, note
 from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooMany
 from gnomon_board.schema import (
     Account,
-    AuditRecord,
     Entry,
     EntryAttempt,
     Season,
@@ -72,22 +71,17 @@ def erase_account(session: Session, account: Account, *, by: int) -> None:
         request.name = account.name
     entries = session.scalars(select(Entry).where(Entry.account_id == account.id)).all()
     for entry in entries:
-        entry.description = entry.withdrawn_reason = ""
-        entry.name = f"erased-{entry.id}"
+        entry.description, entry.name = "", f"erased-{entry.id}"
         entry.name_key = name_key(entry.name) + secrets.token_hex(4)
         for submission in session.scalars(
             select(Submission).join(EntryAttempt).where(EntryAttempt.entry_id == entry.id)
         ):
-            _erase_texts(submission)
+            submission.learner = "erased"
+            if submission.state in ("withdrawn", "refused"):
+                submission.reason = ""
     for season in {entry.season_id for entry in entries}:
         session.get_one(Season, season).touch()
     note(session, "account erased", "account", account.id, by=by)
-
-
-def _erase_texts(submission: Submission) -> None:
-    if submission.state in ("withdrawn", "refused"):
-        submission.reason = ""
-    submission.manifest = submission.manifest | {"learner": {"name": "erased"}}
 
 
 def server_secret(session: Session, name: str = "seeds") -> bytes:
@@ -108,9 +102,7 @@ def token_for(
         key = name_key(clean_name(name))
         account = session.scalar(select(Account).where(Account.name_key == key))
         account = account or make_account(session, name)
-        token, text = issue_token(session, account, scopes, days=days)
-        note(session, "token issued", "token", token.id, public=False, scopes=token.scopes)
-        return text
+        return issue_token(session, account, scopes, days=days)[1]
 
 
 # -- registration ----------------------------------------------------------------------------------
@@ -254,41 +246,8 @@ def claim_token(session: Session, claim: str) -> str:
     if request.state != "granted":
         raise Conflict(f"this request is {request.state}")
     account = session.get_one(Account, request.account_id)
-    token, text = issue_token(session, account, ["submit"], label="asked for", days=_TOKEN_DAYS)
     request.state = "claimed"
-    note(session, "token issued", "token", token.id, public=False, scopes=token.scopes)
-    return text
-
-
-# -- the audit log ---------------------------------------------------------------------------------
-
-
-def note(
-    session: Session,
-    action: str,
-    subject: str = "",
-    subject_id: int | None = None,
-    *,
-    by: int | None = None,
-    public: bool = True,
-    **detail: Any,
-) -> None:
-    """Append a record of an action to the audit log.
-
-    The record is written in the session of the action, so that both are committed or neither is.
-    ``by`` is the account, None for the server itself; readers without rights see ``public`` records
-    only. ``detail`` holds further values, which JSON can represent.
-    """
-    session.add(
-        AuditRecord(
-            account_id=by,
-            action=action,
-            subject=subject,
-            subject_id=subject_id,
-            detail=detail,
-            public=public,
-        )
-    )
+    return issue_token(session, account, ["submit"], label="asked for", days=_TOKEN_DAYS)[1]
 
 
 # -- names and texts -------------------------------------------------------------------------------
@@ -304,8 +263,7 @@ _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _MOST_MARKS = 4
 #: Letters of other alphabets that look like Latin ones in most typefaces, and the digits 0 and 1.
 _LOOKALIKES = str.maketrans(
-    "абвгдезіјкӏмнорѕтухԁԛԝьαβγεικνορτυχωø01|",
-    "a6bгдe3ijklmhopstyxdqwbaβyeiκvoptuxwooll",
+    "абвгдезіјкӏмнорѕтухԁԛԝьαβγεικνορτυχωø01|", "a6bгдe3ijklmhopstyxdqwbaβyeiκvoptuxwooll"
 )
 
 

@@ -126,10 +126,6 @@ class Client:
         value = {"moves": [move.model_dump() for move in moves]}
         return Replies.model_validate(self.ask("POST", "/api/remote/moves", value)).replies
 
-    def get(self, path: str) -> Any:
-        """Return the JSON at a path; errors as :meth:`ask`."""
-        return self.ask("GET", path)
-
     def ask(self, method: str, path: str, value: Any = None, *, data: bytes | None = None) -> Any:
         """Send a record as JSON, or bytes, and return the JSON of the answer.
 
@@ -251,7 +247,7 @@ def _number(answer: http.client.HTTPResponse, header: str, default: float = 0.0)
 
 
 @dataclass(frozen=True)
-class Packed:
+class _Packed:
     """A run packed for submission: its configuration, the announcement of its log, and the log."""
 
     config: ExperimentConfig
@@ -259,7 +255,7 @@ class Packed:
     log: bytes
 
 
-def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
+def _pack(folder: str | Path, learner: str | None = None) -> _Packed:
     """Return one learner of a run folder, packed; ``learner`` is its name if there are several."""
     run = Run.open(folder)
     names = [each.name for each in run.config.learners]
@@ -281,10 +277,10 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
         "log_sha256": hashlib.sha256(log).hexdigest(),
         "log_bytes": len(log),
     }
-    return Packed(run.config, manifest, log)
+    return _Packed(run.config, manifest, log)
 
 
-def entry_of(packed: Packed) -> tuple[int, int]:
+def _entry_of(packed: _Packed) -> tuple[int, int]:
     """Return entry and attempt, from the experiment's name, which the server assigned."""
     match = re.fullmatch(r".+-entry-(\d{1,9})-attempt-(\d{1,9})", packed.config.name)
     if match is None:
@@ -295,7 +291,7 @@ def entry_of(packed: Packed) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str | None:
+def _refusal_of(client: Client, packed: _Packed, entry: int, attempt: int) -> str | None:
     """Return why the server would refuse a run, by the worker's checks; None if it would not.
 
     A refused log uses up an attempt. In a hidden season there is nothing to verify here.
@@ -316,28 +312,6 @@ def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str 
     return None
 
 
-def send(client: Client, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:
-    """Announce a run, send its log, and return the record of the submission.
-
-    If the answer is lost, call it again: the same run is the same submission.
-    """
-    path = f"/api/entries/{entry}/attempts/{attempt}/submission"
-    record: dict[str, Any] = client.ask("PUT", path, packed.manifest)
-    if record["state"] == "uploading":
-        record = client.ask("PUT", f"/api/submissions/{record['id']}/log", data=packed.log)
-    return record
-
-
-def wait_for_verdict(client: Client, record: dict[str, Any], *, most_s: float) -> dict[str, Any]:
-    """Poll a submission until there is a verdict, or the time is over."""
-    end, pause = time.monotonic() + most_s, 0.3
-    while record["state"] not in _ENDS and time.monotonic() < end:
-        time.sleep(pause)
-        pause = min(1.5 * pause, 5.0)
-        record = client.get(f"/api/submissions/{record['id']}")
-    return record
-
-
 def submit(
     client: Client,
     folder: str | Path,
@@ -350,7 +324,8 @@ def submit(
 ) -> dict[str, Any]:
     """Verify a run, send it to a leaderboard, and return the verdict.
 
-    It needs a running leaderboard, and a token with the scope ``submit``.
+    It needs a running leaderboard, and a token with the scope ``submit``. If an answer is lost,
+    call it again: the same run is the same submission.
 
     Parameters
     ----------
@@ -380,9 +355,17 @@ def submit(
     GnomonError
         It is not a run folder, is not complete, or the server refuses or cannot be reached.
     """
-    packed = pack_run(folder, learner)
-    where = (entry, attempt) if entry is not None else entry_of(packed)
-    refusal = None if anyway else refusal_of(client, packed, *where)
-    if refusal is not None:
+    packed = _pack(folder, learner)
+    entry, attempt = (entry, attempt) if entry is not None else _entry_of(packed)
+    if not anyway and (refusal := _refusal_of(client, packed, entry, attempt)) is not None:
         return {"id": None, "state": "not sent", "reason": refusal}
-    return wait_for_verdict(client, send(client, packed, *where), most_s=wait_s)
+    path = f"/api/entries/{entry}/attempts/{attempt}/submission"
+    record: dict[str, Any] = client.ask("PUT", path, packed.manifest)
+    if record["state"] == "uploading":
+        record = client.ask("PUT", f"/api/submissions/{record['id']}/log", data=packed.log)
+    end, pause = time.monotonic() + wait_s, 0.3
+    while record["state"] not in _ENDS and time.monotonic() < end:
+        time.sleep(pause)
+        pause = min(1.5 * pause, 5.0)
+        record = client.ask("GET", f"/api/submissions/{record['id']}")
+    return record

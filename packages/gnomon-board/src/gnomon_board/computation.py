@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
-from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from threading import Lock
 from typing import Generic, TypeVar, TypeVarTuple
@@ -64,11 +63,6 @@ def computed(function: Callable[[*_Given], _Result], *given: *_Given) -> _Result
     """Return the result of a function that runs in another process, one at a time."""
     with _ONE:
         return Computation(function, *given).result()
-
-
-def load_libraries() -> None:
-    """Start the process that loads the libraries, which takes it a second."""
-    forkserver.ensure_running()
 
 
 def _compute(

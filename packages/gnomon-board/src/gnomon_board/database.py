@@ -29,7 +29,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session, sessionmaker
 
 from gnomon_board.errors import Damaged, LeaderboardError, Missing
-from gnomon_board.schema import Base, Season, Study
+from gnomon_board.schema import AuditRecord, Base, Season, Study
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -72,11 +72,9 @@ class Database:
         """The SQLite file; None for PostgreSQL."""
         return Path(self.url.database or "") if self.is_sqlite else None
 
-    @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """Yield a read-only session that sees one state of the database."""
-        with self._reading() as session:
-            yield session
+    def reading(self) -> Session:
+        """Return a read-only session that sees one state of the database."""
+        return self._reading()
 
     @contextmanager
     def writing(self, *, lasting: bool = True) -> Iterator[Session]:
@@ -240,10 +238,38 @@ def find_named(session: Session, table: type[_Named], name: str) -> _Named:
     return found
 
 
+def note(
+    session: Session,
+    action: str,
+    subject: str = "",
+    subject_id: int | None = None,
+    *,
+    by: int | None = None,
+    public: bool = True,
+    **detail: Any,
+) -> None:
+    """Append a record of an action to the audit log.
+
+    The record is written in the session of the action, so that both are committed or neither is.
+    ``by`` is the account, None for the server itself; readers without rights see ``public`` records
+    only. ``detail`` holds further values, which JSON can represent.
+    """
+    session.add(
+        AuditRecord(
+            account_id=by,
+            action=action,
+            subject=subject,
+            subject_id=subject_id,
+            detail=detail,
+            public=public,
+        )
+    )
+
+
 # -- migration ------------------------------------------------------------------------------------
 
 #: Newest version of the tables. Only :func:`upgrade` imports Alembic, which takes 11 MB.
-HEAD = "2"
+HEAD = "3"
 
 
 def upgrade(database: Database) -> None:
@@ -254,19 +280,23 @@ def upgrade(database: Database) -> None:
     from alembic import command
     from alembic.script import ScriptDirectory
 
-    current, config = current_revision(database), _config()
+    config = _config()
     known = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
-    if current is not None and current not in known:
-        raise LeaderboardError(
-            f"cannot migrate the database: version {current} is not one of this program's "
-            f"({', '.join(sorted(known))}); use the program that made it, or a new board"
-        )
     with database.engine.execution_options(gnomon_writing=True).begin() as connection:
+        # Of two servers that start an empty board at once, the second waits and finds the tables.
         if database.is_sqlite:
             # Without foreign keys, SQLite can drop a table to rebuild it; not to be used again.
             connection.detach()
             connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
             connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('gnomon-board'))")
+        current = _revision(connection)
+        if current is not None and current not in known:
+            raise LeaderboardError(
+                f"cannot migrate the database: version {current} is not one of this program's "
+                f"({', '.join(sorted(known))}); use the program that made it, or a new board"
+            )
         config.attributes["connection"] = connection
         if current is None:
             Base.metadata.create_all(connection)
@@ -280,10 +310,14 @@ def upgrade(database: Database) -> None:
 def current_revision(database: Database) -> str | None:
     """Return the version of the tables; None for an empty database."""
     with database.engine.connect() as connection:
-        if not inspect(connection).has_table("alembic_version"):
-            return None
-        found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
-        return found
+        return _revision(connection)
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return found
 
 
 def require_head(database: Database) -> None:

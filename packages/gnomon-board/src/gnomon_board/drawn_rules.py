@@ -121,17 +121,10 @@ def generate_rules(
     known = set(_known_behaviours(board_spec))
     known |= {behaviour(rule_set, board_spec) for rule_set in not_like}
     found: list[DrawnRule] = []
-    low, high = difficulty.n_elements
     for _ in range(_MOST_DRAFTS * n_rules):
         if len(found) == n_rules:
             break
-        draft = draw_draft(
-            int(rng.integers(low, high + 1)),
-            allowed=difficulty.elements,
-            n_buckets=difficulty.n_buckets,
-            board_spec=board_spec,
-            rng=rng,
-        )
+        draft = _draft(difficulty, board_spec, rng)
         if draft is None:
             continue
         rule_set = parse(draft.text)
@@ -234,20 +227,13 @@ _Clauses = tuple[str, ...]
 _Table = list[tuple[_Clauses, str]]
 
 
-def draw_draft(
-    n_elements: int,
-    *,
-    allowed: Collection[str] = ELEMENTS,
-    n_buckets: tuple[int, int] = (1, 2),
-    board_spec: BoardSpec,
-    rng: np.random.Generator,
+def _draft(
+    difficulty: Difficulty, board_spec: BoardSpec, rng: np.random.Generator
 ) -> DrawnRule | None:
-    """Draw a rule of a number of elements; None if the drawn elements are incompatible.
-
-    ``allowed`` are some of `ELEMENTS`; ``n_buckets`` is the smallest and largest number of buckets
-    that accept a piece, 1 to 4.
-    """
-    listed = [name for name in ELEMENTS if name in allowed]
+    """Draw a rule; None if the drawn elements are incompatible."""
+    low, high = difficulty.n_elements
+    n_elements = int(rng.integers(low, high + 1))
+    listed = [name for name in ELEMENTS if name in difficulty.elements]
     if len(listed) < n_elements:
         return None
     chosen = frozenset(str(x) for x in rng.choice(listed, n_elements, replace=False))
@@ -256,7 +242,7 @@ def draw_draft(
         return None
     if "priority" in chosen and features == _FEATURES:
         return None
-    draw = _Draw(n_buckets, board_spec, rng)
+    draw = _Draw(difficulty.n_buckets, board_spec, rng)
     lines = _lines(draw, sorted(features), next(iter(who), ""), memory="memory" in chosen)
     text = "\n".join(" ".join(line) for line in lines)
     return DrawnRule(text, tuple(name for name in ELEMENTS if name in chosen))

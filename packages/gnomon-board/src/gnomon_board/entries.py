@@ -1,4 +1,4 @@
-"""Entries of a season and their attempts: registration, assignment, withdrawal."""
+"""Entries of a season and their attempts: registration and assignment."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from gnomon_board.accounts import clean_name, clean_text, name_key, note, server_secret
-from gnomon_board.database import find_row
+from gnomon_board.accounts import clean_name, clean_text, name_key, server_secret
+from gnomon_board.database import find_row, note
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import (
     Account,
@@ -20,7 +20,6 @@ from gnomon_board.schema import (
     Season,
     SeasonRule,
     Submission,
-    now,
 )
 from gnomon_board.seasons import check_open
 from gohr import ExperimentConfig
@@ -29,10 +28,10 @@ from gohr import ExperimentConfig
 MAX_ENTRIES = 50
 
 
-def own_entry(session: Session, entry_id: int, account_id: int) -> Entry:
-    """Return an entry of an account; raise NotAllowed if it is another account's."""
+def own_entry(session: Session, entry_id: int, account_id: int, *, or_any: bool = False) -> Entry:
+    """Return an entry of an account; raise NotAllowed for another's unless ``or_any``."""
     entry = find_row(session, Entry, entry_id)
-    if entry.account_id != account_id:
+    if entry.account_id != account_id and not or_any:
         raise NotAllowed(f"entry {entry_id} is another account's")
     return entry
 
@@ -46,11 +45,7 @@ def attempt_of(entry: Entry, number: int) -> EntryAttempt:
 
 
 def register(
-    session: Session,
-    season: Season,
-    account_id: int,
-    name: str,
-    description: str = "",
+    session: Session, season: Season, account_id: int, name: str, description: str = ""
 ) -> Entry:
     """Register a learner, and assign it the boards of its first attempt.
 
@@ -88,8 +83,6 @@ def register(
 def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
     """Assign the next attempt, on other boards; it counts from now on, played or not."""
     check_open(entry.season)
-    if entry.withdrawn_at is not None:
-        raise NotAllowed(f"entry {entry.id} is withdrawn")
     last = max(entry.attempts, key=lambda attempt: attempt.number)
     used = session.scalar(select(Submission).where(Submission.attempt_id == last.id))
     if used is None or used.state == "uploading":
@@ -108,15 +101,6 @@ def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
     entry.season.touch()
     note(session, "attempt assigned", "entry", entry.id, by=entry.account_id, number=attempt.number)
     return attempt
-
-
-def withdraw_entry(session: Session, entry: Entry, reason: str, *, by: int) -> None:
-    """Withdraw an entry from the board; its data stay visible, with the reason."""
-    if entry.withdrawn_at is not None:
-        raise Conflict(f"entry {entry.id} is withdrawn already")
-    entry.withdrawn_at, entry.withdrawn_reason = now(), clean_text(reason, "reason")
-    entry.season.touch()
-    note(session, "entry withdrawn", "entry", entry.id, by=by)
 
 
 # -- assignment ------------------------------------------------------------------------------------
@@ -145,17 +129,13 @@ def assignment_of(attempt: EntryAttempt) -> ExperimentConfig:
     )
 
 
-def assigned_seed(secret: bytes, season: str, entry: int, attempt: int) -> int:
-    """Return the seed of an attempt, an HMAC of its number, which cannot be chosen or predicted."""
-    message = f"{season}\x00{entry}\x00{attempt}".encode()
-    digest = hmac.new(secret, message, hashlib.sha256).digest()
-    return int.from_bytes(digest, "big") >> (256 - _SEED_BITS)
-
-
 def assign(session: Session, entry: Entry, number: int) -> EntryAttempt:
     """Add an attempt of an entry with its seed and, in a hidden season, its rules."""
     season = entry.season
-    seed = assigned_seed(server_secret(session), season.name, entry.id, number)
+    # An HMAC of its number, which cannot be chosen or predicted.
+    message = f"{season.name}\x00{entry.id}\x00{number}".encode()
+    digest = hmac.new(server_secret(session), message, hashlib.sha256).digest()
+    seed = int.from_bytes(digest, "big") >> (256 - _SEED_BITS)
     attempt = EntryAttempt(entry=entry, number=number, seed=seed)
     session.add(attempt)
     session.flush()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, UnknownNameError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pydantic import ValidationError
 
 
@@ -74,8 +76,14 @@ class RefusedError(GnomonError):
         self.status = status
 
 
-def wrong_field(errors: ValidationError) -> LeaderboardError:
-    """Return an error that names the first invalid field of a file and the reason."""
-    first = errors.errors(include_url=False, include_context=False)[0]
-    where = ", ".join(repr(part) for part in first["loc"] if isinstance(part, str))
-    return LeaderboardError(f"field {where}: {first['msg']}")
+def wrong_field(errors: ValidationError, known: Iterable[str] = ()) -> LeaderboardError:
+    """Return an error that names an invalid field of a file and the reason; items count from 1.
+
+    An unknown field comes first, since it may be the cause of a missing one.
+    """
+    first = min(errors.errors(), key=lambda each: each["type"] != "extra_forbidden")
+    place = [str(part + 1) if isinstance(part, int) else part for part in first["loc"]]
+    reason = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        reason = str(UnknownNameError("field", place[-1], known))
+    return LeaderboardError(f"field {'.'.join(place)!r}: {reason}" if place else reason)

@@ -12,11 +12,11 @@ import hashlib
 import logging
 import os
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from gnomon.text_files import write_atomically
 from gnomon_board.database import Database
@@ -66,43 +66,39 @@ def evidence_path(settings: Settings, sha256: str) -> Path:
     return settings.evidence / sha256[:2] / sha256
 
 
-@dataclass
+@dataclass(frozen=True)
 class Incoming:
-    """A log that is being received: an open file, and its hash and size at the end."""
+    """A log that was received: a temporary file, its hash and its size."""
 
     path: Path
-    file: IO[bytes]
-    sha256: str = ""
-    n_bytes: int = 0
+    sha256: str
+    n_bytes: int
 
 
-@contextmanager
-def receiving(settings: Settings) -> Iterator[Incoming]:
-    """Open a file for a log, which is removed at the end unless it is kept."""
+@asynccontextmanager
+async def received(
+    settings: Settings, parts: AsyncIterator[bytes], most: int
+) -> AsyncIterator[Incoming]:
+    """Write a log to the disk as it arrives; its file is removed at the end unless it is kept."""
     if settings.free_bytes() < settings.min_free_mib * MIB:
         raise NoRoom("the server's disk is nearly full: no log is taken now")
     settings.incoming.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=settings.incoming, suffix=".part")
     try:
+        digest, n_bytes = hashlib.sha256(), 0
         with os.fdopen(handle, "wb") as file:
-            yield Incoming(Path(name), file)
+            async for part in parts:
+                n_bytes += len(part)
+                if n_bytes > most:
+                    raise TooLarge(f"expected a log of at most {most} bytes")
+                digest.update(part)
+                file.write(part)
+            file.flush()
+            # Not in the event loop, which a slow disk would block.
+            await asyncio.to_thread(os.fsync, file.fileno())
+        yield Incoming(Path(name), digest.hexdigest(), n_bytes)
     finally:
         Path(name).unlink(missing_ok=True)
-
-
-async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) -> None:
-    """Write a log to the disk as it arrives."""
-    digest = hashlib.sha256()
-    async for part in parts:
-        incoming.n_bytes += len(part)
-        if incoming.n_bytes > most:
-            raise TooLarge(f"expected a log of at most {most} bytes")
-        digest.update(part)
-        incoming.file.write(part)
-    incoming.sha256 = digest.hexdigest()
-    incoming.file.flush()
-    # Not in the event loop, which a slow disk would block.
-    await asyncio.to_thread(os.fsync, incoming.file.fileno())
 
 
 def keep(settings: Settings, incoming: Incoming) -> None:
@@ -166,7 +162,7 @@ def verification_request(submission: Submission, settings: Settings) -> dict[str
     return {
         "log": str(path),
         "sha256": path.name,
-        "learner": submission.manifest["learner"]["name"],
+        "learner": submission.learner,
         "assignment": assignment_of(submission.attempt).to_record(),
         "max_rows": limits.rows,
         "max_bytes": limits.n_bytes,

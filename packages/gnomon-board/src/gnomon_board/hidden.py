@@ -5,8 +5,8 @@ its first move: while it is unfinished, its entry has no rank. Once all its tria
 server stores its own log of them and queues it for replay. Closing an attempt, as the end of a
 season does, plays its rest with moves that the rule rejects: the unplayed part counts as errors.
 
-Games in play are cached in memory, which only saves a replay: each is checked against its row,
-under the row's lock, before it continues.
+Games in play are cached in memory: each is checked against its row, under the row's lock, before it
+continues.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from threading import Lock
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from sqlalchemy import Select, bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
-from gnomon_board.accounts import note
-from gnomon_board.database import Database
+from gnomon_board.database import Database, note
 from gnomon_board.entries import assignment_of, attempt_of, own_entry
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.evidence import keep_bytes
+from gnomon_board.game_cache import GameCache
 from gnomon_board.remote_game import AttemptPlay, Move, RemoteGame, Reply, TrialState
 from gnomon_board.schema import (
     Entry,
@@ -44,46 +43,6 @@ from gohr.experiments import write_log
 _log = logging.getLogger("gnomon.worker")
 #: A row of a query with named columns.
 _Row: TypeAlias = Any
-_Value = TypeVar("_Value")
-
-
-class GameCache:
-    """The games in play that were used last, and the assignments of their attempts."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._games: dict[int, RemoteGame] = {}
-        self._assignments: dict[int, ExperimentConfig] = {}
-
-    def game(self, session: Session, row: _Row) -> RemoteGame:
-        """Return the game of a trial in the state of its row."""
-        game = self._games.get(row.id)
-        if game is None or game.position != row.n_attempts:
-            assignment = self._assignments.get(row.attempt_id)
-            if assignment is None:
-                assignment = assignment_of(session.get_one(EntryAttempt, row.attempt_id))
-            self._keep(self._assignments, row.attempt_id, assignment, most=256)
-            actions = session.scalar(select(RemoteTrial.actions).where(RemoteTrial.id == row.id))
-            game = RemoteGame(assignment, row.rule, row.number, actions or b"")
-        self._keep(self._games, row.id, game, most=2048)
-        return game
-
-    def _keep(self, kept: dict[int, _Value], key: int, value: _Value, *, most: int) -> None:
-        with self._lock:
-            kept.pop(key, None)
-            kept[key] = value
-            while len(kept) > most:
-                del kept[next(iter(kept))]
-
-    def has(self, trial: int) -> bool:
-        """Return whether the game of a trial is cached."""
-        return trial in self._games
-
-    def drop(self, trials: Iterable[int]) -> None:
-        """Remove games that have ended, or whose last attempts were not committed."""
-        with self._lock:
-            for trial in trials:
-                self._games.pop(trial, None)
 
 
 def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> AttemptPlay:
@@ -92,8 +51,8 @@ def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> A
     season = entry.season
     if season.division != "hidden":
         raise NotAllowed(f"season {season.name} is of the {season.division} division: send a log")
-    _check_may_play(season, entry)
-    attempt = attempt_of(entry, number)
+    _check_may_play(season)
+    trials = session.execute(_TRIAL.where(RemoteTrial.attempt_id == attempt_of(entry, number).id))
     return AttemptPlay(
         season=season.name,
         entry=entry.id,
@@ -102,36 +61,25 @@ def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> A
         board=season.board,
         episodes=season.episodes,
         horizon=season.horizon,
-        trials=[
-            TrialState(
-                trial=row.id,
-                rule=row.rule,
-                number=row.number,
-                state=row.state,
-                position=row.n_attempts,
-            )
-            for row in session.execute(_TRIAL.where(RemoteTrial.attempt_id == attempt.id))
-        ],
+        trials=[TrialState(**row._mapping) for row in trials],
     )
 
 
-def _check_may_play(season: Season | _Row, entry: Entry | _Row) -> None:
-    """Check that an attempt may be played now; rows of a query are accepted."""
+def _check_may_play(season: Season | _Row) -> None:
+    """Check that a season may be played now; a row of a query is accepted."""
     check_open(season)
     if season.revealed_at is not None:
         raise NotAllowed(f"season {season.name} has been revealed")
-    if entry.withdrawn_at is not None:
-        raise NotAllowed("this entry is withdrawn")
 
 
+#: The fields of a :class:`TrialState`.
 _TRIAL = (
     select(
-        RemoteTrial.id,
-        RemoteTrial.n_attempts,
-        RemoteTrial.number,
-        RemoteTrial.attempt_id,
-        RemoteTrial.state,
+        RemoteTrial.id.label("trial"),
         SeasonRule.name.label("rule"),
+        RemoteTrial.number,
+        RemoteTrial.state,
+        RemoteTrial.n_attempts.label("position"),
     )
     .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
     .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
@@ -142,7 +90,7 @@ _TRIAL = (
 _FIND = (
     _TRIAL.join(Season, Season.id == Entry.season_id)
     .add_columns(
-        *(Entry.withdrawn_at, EntryAttempt.begun_at, EntryAttempt.closed_at),
+        *(RemoteTrial.attempt_id, EntryAttempt.begun_at, EntryAttempt.closed_at),
         *(Season.name, Season.opens_at, Season.closes_at, Season.revealed_at),
     )
     .where(
@@ -154,11 +102,7 @@ _FIND_LOCKED = _FIND.with_for_update(of=RemoteTrial)
 
 
 def make_moves(
-    database: Database,
-    live: GameCache,
-    moves: Sequence[Move],
-    *,
-    account_id: int,
+    database: Database, live: GameCache[RemoteGame], moves: Sequence[Move], *, account_id: int
 ) -> list[Reply]:
     """Make moves in several trials, all of them or none, and return a reply to each.
 
@@ -167,35 +111,53 @@ def make_moves(
     wanted = [move.trial for move in moves]
     if len(set(wanted)) < len(wanted):
         raise Conflict("expected one move in each trial, found two in one")
-    if cold := [trial for trial in wanted if not live.has(trial)]:
+    games: dict[int, RemoteGame] = {}
+    if cold := [trial for trial in wanted if trial not in live]:
         # Rebuilt before the write lock is taken.
         with database.reading() as session:
-            for row in session.execute(_FIND, {"trials": cold, "account": account_id}):
-                live.game(session, row)
-    try:
-        with database.writing() as session:
-            found = session.execute(_FIND_LOCKED, {"trials": wanted, "account": account_id})
-            rows = {row.id: row for row in found}
-            for trial in wanted:
-                _check_in_play(rows.get(trial), trial)
-            games = {row.id: live.game(session, row) for row in rows.values()}
-            replies = [games[move.trial].play(move) for move in moves]
-            _write(session, rows, games)
-            begun = {rows[t].attempt_id for t, game in games.items() if game.position}
-            for attempt in begun & {r.attempt_id for r in rows.values() if not r.begun_at}:
-                _mark_begun(session, session.get_one(EntryAttempt, attempt))
-    except BaseException:
-        # The cache may be ahead of the committed state.
-        live.drop(wanted)
-        raise
-    live.drop(trial for trial, game in games.items() if game.over)
+            found = session.execute(_FIND, {"trials": cold, "account": account_id})
+            games = _rebuilt(session, found.all())
+    with database.writing() as session:
+        found = session.execute(_FIND_LOCKED, {"trials": wanted, "account": account_id})
+        rows = {row.trial: row for row in found}
+        for trial in wanted:
+            _check_in_play(rows.get(trial), trial)
+        games |= {t: game for t in wanted if t not in games and (game := live.take(t)) is not None}
+        current = {t for t, game in games.items() if game.position == rows[t].position}
+        games |= _rebuilt(session, [row for t, row in rows.items() if t not in current])
+        replies = [games[move.trial].play(move) for move in moves]
+        _write(session, rows, games)
+        begun = {rows[t].attempt_id for t, game in games.items() if game.position}
+        for number in begun & {row.attempt_id for row in rows.values() if not row.begun_at}:
+            attempt = session.get_one(EntryAttempt, number)
+            attempt.begun_at, entry = now(), attempt.entry
+            entry.season.touch()
+            by = entry.account_id
+            note(session, "first move", "entry", entry.id, by=by, number=attempt.number)
+    for trial, game in games.items():
+        if not game.over:
+            live.put_back(trial, game)
     return replies
+
+
+def _rebuilt(session: Session, rows: Iterable[_Row]) -> dict[int, RemoteGame]:
+    """Return the game of each trial in the state of its row."""
+    assignments: dict[int, ExperimentConfig] = {}
+    games = {}
+    for row in rows:
+        if row.attempt_id not in assignments:
+            attempt = session.get_one(EntryAttempt, row.attempt_id)
+            assignments[row.attempt_id] = assignment_of(attempt)
+        actions = session.scalar(select(RemoteTrial.actions).where(RemoteTrial.id == row.trial))
+        which = row.rule, row.number, actions or b""
+        games[row.trial] = RemoteGame(assignments[row.attempt_id], *which)
+    return games
 
 
 def _check_in_play(row: _Row | None, trial: int) -> None:
     if row is None:
         raise Missing(f"there is no trial {trial} of this account")
-    _check_may_play(row, row)
+    _check_may_play(row)
     # After a wait for the lock the trial is current, but its attempt is not.
     if row.closed_at is not None or row.state == "abandoned":
         raise NotAllowed(f"trial {trial}: its attempt was closed; the rest is scored as errors")
@@ -206,7 +168,7 @@ def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, Remot
     changed, moment = [], now()
     for trial, game in games.items():
         over = game.over
-        if rows[trial].state == "done" or (game.position == rows[trial].n_attempts and not over):
+        if rows[trial].state == "done" or (game.position == rows[trial].position and not over):
             continue
         changed.append(
             {
@@ -222,13 +184,6 @@ def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, Remot
         session.connection().execute(rows_of_trials, changed)
 
 
-def _mark_begun(session: Session, attempt: EntryAttempt) -> None:
-    attempt.begun_at = now()
-    attempt.entry.season.touch()
-    by, number = attempt.entry.account_id, attempt.number
-    note(session, "first move", "entry", attempt.entry_id, by=by, number=number)
-
-
 # -- the end of attempts --------------------------------------------------------------------------
 
 
@@ -242,22 +197,15 @@ def close_attempt(session: Session, entry_id: int, number: int, *, account_id: i
         raise Conflict(f"attempt {number} of entry {entry_id} is finished or closed already")
 
 
-def _mark_closed(session: Session, attempt: EntryAttempt, *, by: int | None) -> int:
-    """Mark an attempt as closed, unless all its trials are over; return the number of the rest."""
-    trials = session.scalars(_open_trials(attempt)).all()
-    if trials:
+def _mark_closed(session: Session, attempt: EntryAttempt, *, by: int | None) -> bool:
+    """Mark an attempt as closed; return False if all its trials are over."""
+    n_open = len(session.scalars(_open_trials(attempt)).all())
+    if n_open:
         attempt.closed_at = now()
         attempt.entry.season.touch()
-        note(
-            session,
-            "attempt closed",
-            "entry",
-            attempt.entry_id,
-            by=by,
-            number=attempt.number,
-            trials=len(trials),
-        )
-    return len(trials)
+        entry, number = attempt.entry_id, attempt.number
+        note(session, "attempt closed", "entry", entry, by=by, number=number, trials=n_open)
+    return n_open > 0
 
 
 def _open_trials(attempt: EntryAttempt) -> Select[RemoteTrial]:
@@ -327,7 +275,7 @@ def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
         trials = {
             (trial.rule.name, trial.number): RemoteGame(
                 assignment, trial.rule.name, trial.number, trial.actions, interpreted=False
-            ).log()
+            ).trial.log()
             for trial in attempt.remote_trials
         }
     data = write_log(trials)
@@ -341,7 +289,7 @@ def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
             season_id=attempt.entry.season_id,
             attempt_id=attempt_id,
             origin="server",
-            manifest={"learner": {"name": learner}},
+            learner=learner,
             log_sha256=sha256,
             log_bytes=len(data),
             n_attempts=sum(log.actions.size for log in trials.values()),

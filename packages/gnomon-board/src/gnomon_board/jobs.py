@@ -19,7 +19,7 @@ from gnomon_board.schema import Submission, now
 from gnomon_board.settings import Settings
 from gnomon_board.submissions import set_state
 
-#: Longest wait of a submission for a worker, and of an announced one for its log.
+#: Longest wait of a submission for a worker.
 _MAX_WAIT = datetime.timedelta(hours=24)
 
 
@@ -60,9 +60,9 @@ def claim(database: Database, owner: str, *, lease_s: float) -> HeldJob | None:
         submission = session.scalar(first.with_for_update(skip_locked=True))
         if submission is None:
             return None
-        submission.lease_owner, submission.heartbeat_at = owner, now()
-        submission.lease_until = now() + datetime.timedelta(seconds=lease_s)
+        submission.lease_owner = owner
         submission.n_tries += 1
+        _prolong(submission, lease_s)
         again = f", attempt {submission.n_tries}" if submission.n_tries > 1 else ""
         set_state(session, submission, "verifying", f"by {owner}{again}")
         return HeldJob.of(submission)
@@ -71,14 +71,12 @@ def claim(database: Database, owner: str, *, lease_s: float) -> HeldJob | None:
 def heartbeat(database: Database, held: HeldJob, *, lease_s: float) -> None:
     """Renew the lease."""
     with database.writing() as session:
-        kept = session.execute(
-            update(Submission)
-            .where(*held.conditions)
-            .values(heartbeat_at=now(), lease_until=now() + datetime.timedelta(seconds=lease_s))
-            .returning(Submission.id)
-        ).first()
-        if kept is None:
-            raise LeaseLostError(f"submission {held.submission_id}")
+        _prolong(held_submission(session, held), lease_s)
+
+
+def _prolong(submission: Submission, lease_s: float) -> None:
+    submission.heartbeat_at = now()
+    submission.lease_until = submission.heartbeat_at + datetime.timedelta(seconds=lease_s)
 
 
 def held_submission(session: Session, held: HeldJob) -> Submission:
@@ -120,41 +118,29 @@ def see(database: Database, *, anew: bool) -> None:
         session.execute(update(Submission).where(unseen).values(seen_at=now()))
 
 
-_NEVER_CAME = "its log was announced but did not arrive within 24 hours"
-
-
 def sweep(database: Database, settings: Settings) -> int:
     """Requeue or fail what is stuck, with a reason; return the number of submissions.
 
-    Stuck are submissions whose lease has expired, those that no worker took within a day of seeing
-    them, and those whose log did not arrive within a day of its announcement.
+    Stuck are submissions whose lease has expired, and those that no worker took within a day of
+    seeing them.
     """
     moment = now()
     expired = (Submission.state == "verifying") & (Submission.lease_until < moment)
     overdue = (Submission.state == "queued") & (Submission.seen_at < moment - _MAX_WAIT)
-    silent = (
-        (Submission.state == "uploading")
-        & (Submission.changed_at < moment - _MAX_WAIT)
-        & (Submission.reason != _NEVER_CAME)
-    )
-    stuck = select(Submission).where(expired | overdue | silent)
+    stuck = select(Submission).where(expired | overdue)
     with database.reading() as session:  # usually there is nothing to write
         if session.scalar(stuck.limit(1)) is None:
             return 0
-    found = 0
     with database.writing() as session:
-        for each in session.scalars(stuck.with_for_update(skip_locked=True)):
-            found += 1
+        found = session.scalars(stuck.with_for_update(skip_locked=True)).all()
+        for each in found:
             if each.state == "verifying":
-                reason = (
-                    f"no heartbeat of {each.lease_owner} since {each.heartbeat_at:%H:%M:%S} UTC"
-                )
+                heard = f"{each.heartbeat_at:%H:%M:%S} UTC"
+                reason = f"no heartbeat of {each.lease_owner} since {heard}"
                 _retry_or_fail(session, each, reason, settings.max_job_attempts)
-            elif each.state == "queued":
+            else:
                 set_state(session, each, "error", "no worker took it within 24 hours")
-            else:  # it stays open: the log may still arrive
-                set_state(session, each, "uploading", _NEVER_CAME)
-    return found
+    return len(found)
 
 
 def place_in_queue(session: Session, submission: Submission) -> int:

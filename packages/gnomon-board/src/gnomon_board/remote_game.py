@@ -11,14 +11,13 @@ outcomes from the rule, so a trial can be rebuilt from its actions in any proces
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gnomon_board.errors import Conflict
-from gohr import ExperimentConfig, TrialLog
+from gohr import ExperimentConfig
 from gohr.outcomes import IN_PROGRESS
 from gohr.playing import TrialInPlay
 
@@ -129,7 +128,7 @@ class RemoteGame:
     ) -> None:
         assigned = next(each for each in assignment.rules if each.name == rule)
         self._deck = assignment.deal(assigned, number)
-        self._trial = TrialInPlay(
+        self.trial = TrialInPlay(
             self._deck,
             assigned.rule_set,
             horizon=assignment.horizon,
@@ -139,8 +138,8 @@ class RemoteGame:
         )
         self._actions = bytearray()
         self._outcomes: list[int] = []
-        #: For each dealt board, the number of attempts before it.
-        self._starts: list[int] = []
+        #: For each number of attempts, the number of boards dealt until then.
+        self._dealt: list[int] = []
         self._note_dealt()
         for action in actions:
             self._attempt(action)
@@ -158,7 +157,7 @@ class RemoteGame:
     @property
     def over(self) -> bool:
         """Whether all boards have been played."""
-        return self._trial.over
+        return self.trial.over
 
     def play(self, move: Move) -> Reply:
         """Make the attempts of a move that are new, up to the end of an episode."""
@@ -189,36 +188,24 @@ class RemoteGame:
         If the rule rejects none, the remaining pieces are removed in the order of their cells.
         """
         while not self.over:
-            permitted = self._trial.observation.permitted
+            permitted = self.trial.observation.permitted
             assert permitted is not None
             self._attempt(int(np.argmin(permitted)))
 
-    def log(self) -> TrialLog:
-        """Return the log of a finished trial, in the form of a learner's own."""
-        if not self.over:
-            raise ValueError(f"expected a trial that is over, found one at {self.position}")
-        return self._trial.log()
-
     def _ended(self, stop: int) -> bool:
         """Return whether the attempt before ``stop`` ended its episode."""
-        if stop == self.position and self.over:
-            return True
-        at = bisect_left(self._starts, stop)
-        return at < len(self._starts) and self._starts[at] == stop
+        return self._dealt[stop] > self._dealt[stop - 1] or (self.over and stop == self.position)
 
     def _reply(self, move: Move, stop: int) -> Reply:
         """Return the reply to a move after which the trial had ``stop`` attempts."""
+        first, n_dealt = self._dealt[stop - 1] if stop else 0, self._dealt[stop]
         ended = stop > move.position and self._ended(stop)
-        finish = IN_PROGRESS
-        if ended:
-            finish = self._trial.finish[bisect_left(self._starts, stop) - 1]
-        first, n_dealt = bisect_left(self._starts, stop), bisect_right(self._starts, stop)
         over = self.over and stop == self.position
         return Reply(
             trial=move.trial,
             position=stop,
             outcomes=self._outcomes[move.position : stop],
-            finish=finish,
+            finish=self.trial.finish[first - 1] if ended else IN_PROGRESS,
             ended=ended,
             episode=len(self._deck) if over else n_dealt - 1,
             dealt=self._deck[first:n_dealt].tolist(),
@@ -226,11 +213,10 @@ class RemoteGame:
         )
 
     def _attempt(self, action: int) -> None:
-        outcome = self._trial.attempt(action).outcome
+        outcome = self.trial.attempt(action).outcome
         self._actions.append(action)
         self._outcomes.append(outcome)
         self._note_dealt()
 
     def _note_dealt(self) -> None:
-        n_dealt = len(self._trial.finish) + (not self.over)
-        self._starts += [self.position] * (n_dealt - len(self._starts))
+        self._dealt.append(len(self.trial.finish) + (not self.over))

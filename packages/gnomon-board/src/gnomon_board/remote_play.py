@@ -54,7 +54,7 @@ class RemotePlan(BaseModel):
         try:
             plan = cls.model_validate(dict(values))
         except ValidationError as errors:
-            raise wrong_field(errors) from None
+            raise wrong_field(errors, cls.model_fields) from None
         if isinstance(plan.learner, dict) and not isinstance(plan.learner.get("kind"), str):
             raise LeaderboardError("field 'learner': expected a kind, or a table with one")
         return plan.model_copy(update={"entry": plan.entry or plan.learner_entry().name})
@@ -76,11 +76,7 @@ def learner_rng(
 
 
 def play_remotely(
-    plan: RemotePlan,
-    client: Client,
-    *,
-    again: bool = False,
-    progress: Progress | None = None,
+    plan: RemotePlan, client: Client, *, again: bool = False, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Play the last attempt of an entry, or continue it; with ``again``, request another first.
 

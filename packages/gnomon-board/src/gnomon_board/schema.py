@@ -107,7 +107,8 @@ class Account(Base):
 class Token(Base):
     """An API token, known by the hash of its secret; ``key`` is the part that finds the row.
 
-    One that was made by another token is its child, and ends with it.
+    One that was made by another token is its child, and ends with it. ``is_browser``: it is the
+    cookie of a browser that signed in by its parent.
     """
 
     __tablename__ = "tokens"
@@ -121,21 +122,10 @@ class Token(Base):
     expires_at: Mapped[datetime.datetime | None]
     revoked_at: Mapped[datetime.datetime | None]
     parent_id: Mapped[int | None] = mapped_column(ForeignKey("tokens.id"), index=True)
+    is_browser: Mapped[bool] = mapped_column(default=False)
     account: Mapped[Account] = relationship()
-    children: Mapped[list[Token]] = relationship()
-
-
-class BrowserSession(Base):
-    """A browser that is signed in, known by the hash of its cookie; it ends with its token."""
-
-    __tablename__ = "browser_sessions"
-    id: Mapped[Id]
-    token_id: Mapped[int] = mapped_column(ForeignKey("tokens.id"), index=True)
-    digest: Mapped[Sha256] = mapped_column(unique=True)
-    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
-    expires_at: Mapped[datetime.datetime]
-    ended_at: Mapped[datetime.datetime | None]
-    token: Mapped[Token] = relationship()
+    parent: Mapped[Token | None] = relationship(remote_side="Token.id", back_populates="children")
+    children: Mapped[list[Token]] = relationship(back_populates="parent")
 
 
 class TokenRequest(Base):
@@ -229,8 +219,6 @@ class Entry(Base):
     name_key: Mapped[Name]
     description: Mapped[str] = mapped_column(default="")
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
-    withdrawn_at: Mapped[datetime.datetime | None]
-    withdrawn_reason: Mapped[str] = mapped_column(default="")
     season: Mapped[Season] = relationship()
     account: Mapped[Account] = relationship()
     attempts: Mapped[list[EntryAttempt]] = relationship(order_by="EntryAttempt.number")
@@ -267,10 +255,10 @@ class EntryAttempt(Base):
 
 
 class Submission(Base):
-    """The evidence of an attempt: a manifest, and a log under its SHA-256; and its state.
+    """The evidence of an attempt: a log under its SHA-256, with the name of its learner; its state.
 
     ``verified`` is what was replayed.
-    ``log_sha256`` is empty until the log has come; what was announced stands in the manifest.
+    ``log_sha256`` is empty until the log has come; ``announced`` is the one that must come.
     ``origin`` is ``upload``, or ``server`` for a log that the server wrote while it was played.
     ``damaged_at`` is when the log was found missing or damaged.
     It has been in the queue since ``queued_at``; a worker has seen it there since ``seen_at``.
@@ -289,7 +277,8 @@ class Submission(Base):
     state: Mapped[str] = mapped_column(String(16), default="uploading")
     reason: Mapped[str] = mapped_column(default="")
     origin: Mapped[str] = mapped_column(String(8), default="upload")
-    manifest: Mapped[dict[str, Any]]
+    learner: Mapped[Name]
+    announced: Mapped[Sha256 | None]
     log_sha256: Mapped[Sha256 | None]
     log_bytes: Mapped[BigNumber]
     damaged_at: Mapped[datetime.datetime | None]
@@ -297,7 +286,6 @@ class Submission(Base):
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
     verified_at: Mapped[datetime.datetime | None]
-    withdrawn_at: Mapped[datetime.datetime | None]
     queued_at: Mapped[datetime.datetime | None]
     seen_at: Mapped[datetime.datetime | None]
     n_tries: Mapped[int] = mapped_column(default=0)
@@ -469,7 +457,7 @@ class StudyAssignment(Base):
     @property
     def points(self) -> int:
         """Points of all games."""
-        return sum(int(game.settings.get("points", 0)) for game in self.games)
+        return sum(game.points for game in self.games)
 
 
 class StudyAnswer(Base):
@@ -491,7 +479,11 @@ class StudyAnswer(Base):
 
 
 class PlaySession(Base):
-    """A game of a player on one rule: the series with this number in the player's list."""
+    """A game of a player on one rule: the series with this number in the player's list.
+
+    ``game`` is a :class:`gohr.people.Game`, whose ``rule_name`` players see instead of ``rule``;
+    ``evidence`` is what is shown before test boards; ``guessed`` are the boards with a guess.
+    """
 
     __tablename__ = "play_sessions"
     __table_args__ = (UniqueConstraint("assignment_id", "series"),)
@@ -499,11 +491,13 @@ class PlaySession(Base):
     assignment_id: Mapped[AssignmentId]
     series: Mapped[int]
     rule: Mapped[Name]
-    seed: Mapped[BigNumber]
-    board: Mapped[dict[str, Any]]
-    settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    game: Mapped[dict[str, Any]]
+    evidence: Mapped[dict[str, Any] | None]
+    guessed: Mapped[list[Any]] = mapped_column(default=list)
+    gave_up: Mapped[bool] = mapped_column(default=False)
+    points: Mapped[int] = mapped_column(default=0)
     state: Mapped[str] = mapped_column(String(16), default="playing")
-    n_episodes: Mapped[int] = mapped_column(default=0)
+    n_episodes: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
     finished_at: Mapped[datetime.datetime | None]

@@ -8,13 +8,12 @@ does not help in another.
 from __future__ import annotations
 
 import datetime
-import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gnomon.text_files import read_toml
 from gnomon_board.accounts import clean_text
@@ -26,7 +25,16 @@ from gohr.experiments import RuleEntry
 from gohr.rules import rule_info
 
 _Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-_Moment = datetime.datetime | datetime.date
+
+
+def _utc(moment: datetime.datetime | datetime.date) -> datetime.datetime:
+    """Return a time with its zone; a date means midnight, and the default zone is UTC."""
+    if not isinstance(moment, datetime.datetime):
+        moment = datetime.datetime.combine(moment, datetime.time())
+    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
+
+
+_Moment = Annotated[datetime.datetime | datetime.date, AfterValidator(_utc)]
 #: Requirements for a rule from the file: playable, of any difficulty.
 _ANY_CHANCE = Difficulty(chance=(0.001, 0.999))
 
@@ -36,15 +44,23 @@ def read_season(
 ) -> Season:
     """Return the season of a file, as a row that is not stored yet; rule files are relative to it.
 
-    ``rng`` draws the hidden rules and their order; its seed must not be guessable. ``progress`` is
+    ``rng`` draws the hidden rules and their order: unseeded, it cannot be guessed. ``progress`` is
     called with the number of drawn rules and that of all.
     """
 
-    def read(values: Mapping[str, Any]) -> Season:
-        fields = _checked(values)
+    def read(values: dict[str, Any]) -> Season:
+        try:
+            fields = _SeasonFields.model_validate(values)
+        except ValidationError as errors:
+            known = {**_SeasonFields.model_fields, **_HiddenFields.model_fields}
+            raise wrong_field(errors, known) from None
         hidden = fields.hidden
         own = fields.rules if hidden is None else hidden.rules
-        config = _experiment(fields, own or ["anything-goes"], Path(path).parent)
+        # Rules, suites and boards are read as those of an experiment.
+        record = fields.model_dump(include={"name", "episodes", "horizon", "board"})
+        record |= {"rules": own or ["anything-goes"], "learners": ["uniform"]}
+        record["trials"] = fields.trials or (20 if hidden is None else 1)
+        config = ExperimentConfig.from_record(record, base=Path(path).parent)
         entries = list(config.rules) if own else []
         if hidden is None:
             rules = [_public(entry) for entry in entries]
@@ -65,8 +81,8 @@ def read_season(
             horizon=config.horizon,
             rules_per_attempt=hidden and (hidden.rules_per_attempt or len(rules)),
             max_attempts=fields.max_attempts,
-            opens_at=_utc(fields.opens),
-            closes_at=_utc(fields.closes),
+            opens_at=fields.opens,
+            closes_at=fields.closes,
             rules=rules,
         )
 
@@ -86,7 +102,7 @@ class _SeasonFields(BaseModel):
     description: Annotated[str, Field(max_length=4000)] = ""
     division: Division
     rules: list[Any] = Field(default_factory=list)
-    board: dict[str, Any] | None = None
+    board: dict[str, Any] = Field(default_factory=dict)
     trials: _Count | None = None
     episodes: _Count = 200
     horizon: _Count = 100
@@ -95,54 +111,25 @@ class _SeasonFields(BaseModel):
     closes: _Moment | None = None
     hidden: _HiddenFields | None = None
 
-
-def _checked(values: Mapping[str, Any]) -> _SeasonFields:
-    """Read the fields; raise LeaderboardError for the first invalid one."""
-    try:
-        fields = _SeasonFields.model_validate(dict(values))
-    except ValidationError as errors:
-        raise wrong_field(errors) from None
-    if (fields.division == "hidden") != (fields.hidden is not None):
-        wanted = "a table [hidden]" if fields.hidden is None else "no table [hidden]"
-        raise LeaderboardError(f"division {fields.division!r}: expected {wanted}")
-    if fields.hidden is not None:
-        if fields.trials not in (None, 1):
-            raise LeaderboardError(
-                f"field 'trials': expected 1 in a hidden season, found {fields.trials}; each rule "
-                "is dealt once; set the number of rules by rules_per_attempt in [hidden]"
-            )
-        if fields.rules:
-            raise LeaderboardError(
-                "field 'rules': expected none in a hidden season; move them to [hidden]"
-            )
-    opens, closes = _utc(fields.opens), _utc(fields.closes)
-    if opens is not None and closes is not None and closes <= opens:
-        raise LeaderboardError(f"field 'closes': expected a time after {opens:%Y-%m-%d %H:%M}")
-    return fields
-
-
-def _utc(moment: _Moment | None) -> datetime.datetime | None:
-    """Return a time with its zone; a date means midnight, and the default zone is UTC."""
-    if moment is None:
-        return None
-    if not isinstance(moment, datetime.datetime):
-        moment = datetime.datetime.combine(moment, datetime.time())
-    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
-
-
-def _experiment(fields: _SeasonFields, rules: Sequence[Any], base: Path) -> ExperimentConfig:
-    """Read rules, suites and boards as an experiment does."""
-    record: dict[str, Any] = {
-        "name": fields.name,
-        "rules": rules,
-        "learners": ["uniform"],
-        "trials": fields.trials or (20 if fields.hidden is None else 1),
-        "episodes": fields.episodes,
-        "horizon": fields.horizon,
-    }
-    if fields.board is not None:
-        record["board"] = fields.board
-    return ExperimentConfig.from_record(record, base=base)
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if (self.division == "hidden") != (self.hidden is not None):
+            wanted = "a table [hidden]" if self.hidden is None else "no table [hidden]"
+            raise LeaderboardError(f"division {self.division!r}: expected {wanted}")
+        if self.hidden is not None:
+            if self.trials not in (None, 1):
+                raise LeaderboardError(
+                    f"field 'trials': expected 1 in a hidden season, found {self.trials}; each "
+                    "rule is dealt once; set the number of rules by rules_per_attempt in [hidden]"
+                )
+            if self.rules:
+                raise LeaderboardError(
+                    "field 'rules': expected none in a hidden season; move them to [hidden]"
+                )
+        opens, closes = self.opens, self.closes
+        if opens is not None and closes is not None and closes <= opens:
+            raise LeaderboardError(f"field 'closes': expected a time after {opens:%Y-%m-%d %H:%M}")
+        return self
 
 
 def _public(entry: RuleEntry) -> SeasonRule:
@@ -192,8 +179,3 @@ def _hidden(
         SeasonRule(name=name, text=text, tags=tags, visibility="hidden")
         for name, (text, tags) in zip(names, shuffled, strict=True)
     ]
-
-
-def secret_rng() -> np.random.Generator:
-    """Return a generator with an unguessable seed, for hidden rules."""
-    return np.random.default_rng(secrets.randbits(256))

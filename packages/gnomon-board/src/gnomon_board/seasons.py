@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon_board.accounts import note
 from gnomon_board.commitment import Reveal, RevealedRule, commit
+from gnomon_board.database import note
 from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import Season, SeasonRule, now
 from gohr.experiments import RuleEntry

@@ -42,8 +42,6 @@ class Settings:
         A job whose worker sent no heartbeat for ``lease_s`` goes to another one.
     max_job_attempts : int
         Number of tries before a job is an error.
-    session_hours : float
-        Hours that a browser stays signed in.
     requests_per_minute, writes_per_minute : int
         Requests per address; registrations and other creations per account.
     sign_ins_per_minute, submissions_per_hour : int
@@ -52,12 +50,6 @@ class Settings:
         New play sessions per address.
     connections_per_address : int
         Open at once; a trusted proxy must limit its own connections.
-    answers_at_once : int
-        Requests of one address that are answered at once; the others wait.
-    uploads_at_once : int
-        Per address; an account sends one log at a time.
-    upload_mib_per_hour : int
-        Mebibytes of logs that one account, and one address, may send, each log at least one.
     min_free_mib : int
         With fewer free mebibytes on its disk the server is unhealthy and accepts no logs.
     slow_client_s : float
@@ -78,16 +70,12 @@ class Settings:
     lease_s: float = 60.0
     heartbeat_s: float = 10.0
     max_job_attempts: int = 3
-    session_hours: float = 12.0
     requests_per_minute: int = 6000
     writes_per_minute: int = 120
     sign_ins_per_minute: int = 10
     submissions_per_hour: int = 60
     max_play_sessions_per_hour: int = 120
     connections_per_address: int = 100
-    answers_at_once: int = 4
-    uploads_at_once: int = 8
-    upload_mib_per_hour: int = 8192
     min_free_mib: int = 256
     slow_client_s: float = 20.0
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Lock
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from gnomon_board.computation import Computation
@@ -26,21 +27,10 @@ from gnomon_board.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon_board.standings import Board, Contender, Score, Standings, standings_of
-
-#: States of submissions whose scores count.
-COUNTED = ("verified",)
+from gnomon_board.standings import EXCLUSIONS, Board, Contender, Score, Standings, standings_of
 
 #: Seconds that a reader waits for the standings.
 _PATIENCE_S = 3.0
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Standings, and whether they are current."""
-
-    standings: Standings
-    is_current: bool
 
 
 class StandingsCache:
@@ -55,14 +45,14 @@ class StandingsCache:
         self._known: dict[int, tuple[Standings, int]] = {}
         self._coming: dict[int, tuple[Computation[Standings], int]] = {}
 
-    def get(self, season_id: int, version: int) -> Snapshot | None:
-        """Return the current or previous standings of a season; None if none are ready."""
-        known = self._known.get(season_id)
-        if known is None or known[0].version < version:
+    def get(self, season: Season) -> Standings:
+        """Return the current or previous standings of a season; of version 0 if none are ready."""
+        known = self._known.get(season.id)
+        if known is None or known[0].version < season.version:
             with self._lock:
-                self._renew(season_id, version)
-            known = self._known.get(season_id)
-        return None if known is None else Snapshot(known[0], known[0].version >= version)
+                self._renew(season.id, season.version)
+            known = self._known.get(season.id)
+        return Standings(season.name, 0) if known is None else known[0]
 
     def close(self) -> None:
         """Stop running computations."""
@@ -97,17 +87,19 @@ class StandingsCache:
                 self._known[season_id] = computation.result(), digest
 
 
+def counted_trials(*columns: Any) -> Select[Any]:
+    """Return a query of columns of the trials whose submission is verified, and of its attempt."""
+    trials = select(*columns).select_from(VerifiedTrial).join(VerifiedTrial.submission)
+    return trials.join(Submission.attempt).where(Submission.state == "verified")
+
+
 def board_of(
     session: Session, season: Season, contenders: Sequence[Contender] | None = None
 ) -> Board:
     """Return the scores of a season from the database; with ``contenders``, only theirs."""
     number = (EntryAttempt.number - 1) * season.trials + VerifiedTrial.number
-    rows = (
-        select(EntryAttempt.entry_id, VerifiedTrial.rule_id, number, VerifiedTrial.tce)
-        .join(Submission, VerifiedTrial.submission_id == Submission.id)
-        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
-        .where(Submission.season_id == season.id, Submission.state.in_(COUNTED))
-    )
+    columns = EntryAttempt.entry_id, VerifiedTrial.rule_id, number, VerifiedTrial.tce
+    rows = counted_trials(*columns).where(Submission.season_id == season.id)
     if contenders is not None:
         rows = rows.where(EntryAttempt.entry_id.in_([each.entry_id for each in contenders]))
     names = {rule.id: rule.name for rule in season.rules}
@@ -123,11 +115,11 @@ def board_of(
 
 
 def _contenders(session: Session, season: Season) -> list[Contender]:
-    """Return the entries with an attempt that was verified, withdrawn or begun in play."""
+    """Return the entries with an attempt that has ended, or has begun in play."""
     playing = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
     is_unfinished = EntryAttempt.begun_at.is_not(None) & EntryAttempt.id.in_(playing)
     attempts = session.execute(
-        select(Entry.id, Entry.name, Account.name, Entry.withdrawn_at)
+        select(Entry.id, Entry.name, Account.name)
         .add_columns(Submission.state, Submission.verified_at, is_unfinished)
         .join(Account, Entry.account_id == Account.id)
         .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
@@ -136,31 +128,27 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
         .order_by(Entry.id)
     )
     n_begun, found = Counter[str](), dict[tuple[int, str, str], Counter[str]]()
-    for entry, name, account, withdrawn_at, state, verified_at, unfinished in attempts:
+    for entry, name, account, state, verified_at, unfinished in attempts:
         n_begun[account] += 1
-        if withdrawn_at is not None:
-            continue
         counts = found.setdefault((entry, name, account), Counter())
-        if state in COUNTED:
+        if state == "verified":
             counts["verified"] += 1
         elif state == "withdrawn" and verified_at is not None:
-            counts["withdrawn"] += 1
+            counts["withdrawn attempt"] += 1
         elif state in ("refused", "error", "withdrawn"):
-            counts["refused"] += 1
+            counts["refused attempt"] += 1
         elif state is not None:
             counts["waiting"] += 1
         elif unfinished:
-            counts["unfinished"] += 1
+            counts["unfinished attempt"] += 1
     return [
         Contender(
             *which,
             n_attempts=n.total(),
             n_verified=n["verified"],
-            n_withdrawn=n["withdrawn"],
-            n_refused=n["refused"],
-            n_unfinished=n["unfinished"],
             n_begun=n_begun[which[2]],
+            excluded=next((why for why in EXCLUSIONS if n[why]), None),
         )
         for which, n in found.items()
-        if n["verified"] or n["withdrawn"] or n["unfinished"]
+        if n.keys() - {"waiting"}
     ]

@@ -23,7 +23,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,9 @@ POOL = "hidden rules"
 #: Lines of a page of the standings.
 PER_PAGE = 50
 
-Why = Literal["incomplete", "withdrawn attempt", "refused attempt", "unfinished attempt"]
+Exclusion = Literal["withdrawn attempt", "refused attempt", "unfinished attempt"]
+EXCLUSIONS: tuple[Exclusion, ...] = get_args(Exclusion)
+Why = Literal["incomplete"] | Exclusion
 Order = Literal["rank", "errors", "name"]
 
 
@@ -49,10 +51,10 @@ Order = Literal["rank", "errors", "name"]
 class Contender:
     """An entry as the board shows it.
 
-    Of its attempts, ``n_verified`` count, ``n_withdrawn`` were withdrawn after verification,
-    ``n_refused`` were used up otherwise (refused, failed, withdrawn before), and ``n_unfinished``
-    have begun and are neither finished nor closed. ``n_begun`` is the number of attempts that were
-    dealt to the account in the season.
+    Of its attempts, ``n_verified`` count. ``excluded`` is why it has no rank whatever its scores:
+    an attempt was withdrawn after verification, was used up otherwise (refused, failed, or
+    withdrawn before), or is neither finished nor closed. ``n_begun`` is the number of attempts that
+    were dealt to the account in the season.
     """
 
     entry_id: int
@@ -60,10 +62,8 @@ class Contender:
     account: str = ""
     n_attempts: int = 1
     n_verified: int = 1
-    n_withdrawn: int = 0
-    n_refused: int = 0
-    n_unfinished: int = 0
     n_begun: int = 1
+    excluded: Exclusion | None = None
 
 
 class Score(NamedTuple):
@@ -182,12 +182,8 @@ def standings_of(board: Board) -> Standings:
     on_rule = Counter((row.entry, row.rule) for row in scored)
 
     def why_unranked(c: Contender) -> Why | None:
-        if c.n_withdrawn:
-            return "withdrawn attempt"
-        if c.n_refused:
-            return "refused attempt"
-        if c.n_unfinished:
-            return "unfinished attempt"
+        if c.excluded is not None:
+            return c.excluded
         found = [n_trials[c.entry_id]]
         if not board.pooled:
             found = [on_rule[c.entry_id, rule] for rule in board.rules]

@@ -1,4 +1,4 @@
-"""Submissions: their manifest, and their states from announcement to verdict.
+"""Submissions: their announcement, and their states until the verdict.
 
 ::
 
@@ -11,14 +11,14 @@ are never deleted.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon_board.accounts import clean_text, note
-from gnomon_board.database import Database, find_row
+from gnomon_board.accounts import clean_text
+from gnomon_board.database import Database, find_row, note
 from gnomon_board.errors import Conflict, NotAllowed, Refusal, TooLarge
 from gnomon_board.evidence import Incoming, LogLimits, keep
 from gnomon_board.schema import EntryAttempt, Season, Submission, SubmissionState, now
@@ -101,30 +101,22 @@ def announce(
     of_attempt = select(Submission).where(Submission.attempt_id == attempt.id)
     submission = session.scalar(of_attempt.with_for_update())
     if submission is not None and submission.state != "uploading":
-        if announced_sha256(submission) == sha256:
+        if submission.announced == sha256:
             return submission
         raise Conflict(
             f"attempt {attempt.number} of entry {attempt.entry_id} has been submitted: "
             f"submission {submission.id}, {submission.state}"
         )
     check_open(season)
-    if attempt.entry.withdrawn_at is not None:
-        raise NotAllowed(f"entry {attempt.entry_id} is withdrawn")
     _check_not_sent_before(session, season.id, sha256, attempt.id)
     if submission is None:
         submission = Submission(season=season, attempt=attempt)
         session.add(submission)
-    submission.manifest = manifest.model_dump(mode="json")
-    submission.log_bytes = n_bytes
-    submission.changed_at, submission.reason = now(), "waiting for its log"
+    submission.learner, submission.announced = manifest.learner.name, sha256
+    submission.log_bytes, submission.reason = n_bytes, "waiting for its log"
+    submission.changed_at = now()
     session.flush()
     return submission
-
-
-def announced_sha256(submission: Submission) -> str | None:
-    """Return the hash that the log of a submission has, or must have on arrival."""
-    announced: str | None = submission.manifest.get("log_sha256")
-    return submission.log_sha256 or announced
 
 
 def take_in(database: Database, settings: Settings, submission_id: int, incoming: Incoming) -> None:
@@ -136,12 +128,11 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
     """
     with database.reading() as session:
         submission = find_row(session, Submission, submission_id)
-        expected = announced_sha256(submission)
     if submission.state != "uploading":
         return
-    if incoming.sha256 != expected:
+    if incoming.sha256 != submission.announced:
         raise Refusal(
-            f"log: expected the bytes with SHA-256 {expected}, "
+            f"log: expected the bytes with SHA-256 {submission.announced}, "
             f"found {incoming.n_bytes} bytes with {incoming.sha256}"
         )
     keep(settings, incoming)
@@ -149,7 +140,7 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
         submission = find_row(session, Submission, submission_id, lock=True)
         if submission.state != "uploading":
             return
-        if announced_sha256(submission) != incoming.sha256:
+        if submission.announced != incoming.sha256:
             raise Conflict("another log has been announced meanwhile")
         _check_not_sent_before(
             session, submission.season_id, incoming.sha256, submission.attempt_id
@@ -160,32 +151,32 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
         enqueue(session, submission, "waiting for a worker", by=owner)
 
 
-def withdraw(session: Session, submission: Submission, reason: str, *, by: int) -> None:
-    """Withdraw a submission; its row stays with the reason, and the attempt counts."""
-    if submission.state == "withdrawn":
-        raise Conflict(f"submission {submission.id} is withdrawn already")
-    reason = clean_text(reason, "reason")
-    submission.withdrawn_at = now()
-    set_state(session, submission, "withdrawn", reason, by=by)
+def change(
+    session: Session,
+    submission: Submission,
+    action: Literal["withdraw", "refuse", "requeue"],
+    reason: str,
+    *,
+    by: int,
+) -> None:
+    """Withdraw a submission; or, as a moderator, refuse it or queue it again.
 
-
-def refuse_later(session: Session, submission: Submission, reason: str, *, by: int) -> None:
-    """Refuse a submission as a moderator; the reason is public."""
-    if submission.state in ("withdrawn", "refused"):
-        raise Conflict(f"submission {submission.id} is {submission.state} already")
+    Its row stays with the reason, which is public, and the attempt counts.
+    """
+    name, state = f"submission {submission.id}", submission.state
+    if action == "requeue":
+        if state not in ("error", "refused", "verified"):
+            raise Conflict(f"{name} is {state}: nothing to verify again")
+        if submission.log_sha256 is None:
+            raise Conflict(f"{name} has no log: it never arrived")
+        enqueue(session, submission, "waiting to be verified again", by=by)
+        return
+    if state == "withdrawn" or (state, action) == ("refused", "refuse"):
+        raise Conflict(f"{name} is {state} already")
     reason = clean_text(reason, "reason")
-    if not reason:
+    if action == "refuse" and not reason:
         raise Refusal("expected a reason, which is public; found none")
-    set_state(session, submission, "refused", reason, by=by)
-
-
-def requeue(session: Session, submission: Submission, *, by: int) -> None:
-    """Queue a submission again: after an error, or because verification has changed."""
-    if submission.state not in ("error", "refused", "verified"):
-        raise Conflict(f"submission {submission.id} is {submission.state}: nothing to verify again")
-    if submission.log_sha256 is None:
-        raise Conflict(f"submission {submission.id} has no log: it never arrived")
-    enqueue(session, submission, "waiting to be verified again", by=by)
+    set_state(session, submission, "refused" if action == "refuse" else "withdrawn", reason, by=by)
 
 
 def shows_hidden_rules(submission: Submission) -> bool:

@@ -1,7 +1,8 @@
-"""API tokens and browser sessions: 256 random bits, shown once, stored as a hash.
+"""API tokens: 256 random bits, shown once, stored as a hash.
 
 A token reads ``gnomon_KEY_SECRET``. The key finds the row; the secret is compared by its hash in
-constant time, so that the time of a refusal reveals nothing.
+constant time, so that the time of a refusal reveals nothing. A browser that signs in gets a child
+of the token as its cookie.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from typing import Literal, get_args
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from gnomon_board.database import note
 from gnomon_board.errors import LeaderboardError, NotAllowed
-from gnomon_board.schema import Account, BrowserSession, Token, now
+from gnomon_board.schema import Account, Token, now
 
 Scope = Literal["submit", "moderate", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -31,17 +33,12 @@ _NOBODY = "0" * 64
 
 @dataclass(frozen=True)
 class Caller:
-    """The authenticated account of a request.
-
-    ``token_id`` is the token in use, ``browser_session_id`` the signed-in browser, if any. The
-    scope ``admin`` allows everything.
-    """
+    """The authenticated account of a request, with its token; ``admin`` allows everything."""
 
     account_id: int
     account: str
     token_id: int
     scopes: frozenset[str]
-    browser_session_id: int | None = None
 
     def may(self, scope: Scope) -> bool:
         """Whether the scope is allowed."""
@@ -61,6 +58,7 @@ def issue_token(
     label: str = "",
     days: float | None = None,
     parent: Token | None = None,
+    is_browser: bool = False,
 ) -> tuple[Token, str]:
     """Create a token of an account, and return its row and its text, which is not stored.
 
@@ -84,15 +82,24 @@ def issue_token(
         label=label,
         scopes=wanted,
         expires_at=expires,
-        parent_id=parent.id if parent else None,
+        parent=parent,
+        is_browser=is_browser,
     )
     session.add(token)
     session.flush()
+    by = parent.account_id if parent else None
+    note(session, "token issued", "token", token.id, by=by, public=False, scopes=wanted)
     return token, f"gnomon_{key}_{secret}"
 
 
+def own_token(session: Session, caller: Caller) -> Token:
+    """Return the token of a caller; of a browser, the one that it signed in by."""
+    token = session.get_one(Token, caller.token_id)
+    return token.parent if token.is_browser and token.parent else token
+
+
 def revoke_token(token: Token) -> None:
-    """Revoke a token, its browser sessions, and the tokens created with it."""
+    """Revoke a token and the tokens created with it, browsers included."""
     token.revoked_at = token.revoked_at or now()
     for child in token.children:
         revoke_token(child)
@@ -115,40 +122,11 @@ def caller_of_token(session: Session, text: str) -> Caller | None:
     known = hmac.compare_digest(digest_of(secret), token.digest if token else _NOBODY)
     if token is None or not known or not is_live(token):
         return None
-    return caller_by(token)
-
-
-def start_browser_session(session: Session, caller: Caller, *, hours: float) -> str:
-    """Sign a browser in, and return the text of its cookie."""
-    cookie = secrets.token_urlsafe(32)
-    expires = now() + datetime.timedelta(hours=hours)
-    session.add(
-        BrowserSession(token_id=caller.token_id, digest=digest_of(cookie), expires_at=expires)
-    )
-    return cookie
-
-
-def caller_of_cookie(session: Session, cookie: str) -> Caller | None:
-    """Return the caller with a cookie; None if it is signed out, or its token has ended."""
-    row = session.scalar(select(BrowserSession).where(BrowserSession.digest == digest_of(cookie)))
-    if row is None or row.ended_at is not None or row.expires_at <= now():
-        return None
-    return caller_by(row.token, row.id) if is_live(row.token) else None
-
-
-def end_browser_session(session: Session, caller: Caller) -> None:
-    """Sign out the browser of the caller."""
-    if caller.browser_session_id is not None:
-        session.get_one(BrowserSession, caller.browser_session_id).ended_at = now()
+    account = token.account
+    return Caller(account.id, account.name, token.id, frozenset(token.scopes))
 
 
 def is_live(token: Token) -> bool:
     """Return whether a token is not revoked or expired, and its account is open."""
     expired = token.expires_at is not None and token.expires_at <= now()
     return token.revoked_at is None and not expired and token.account.disabled_at is None
-
-
-def caller_by(token: Token, browser_session_id: int | None = None) -> Caller:
-    """Return the caller of a token, with the signed-in browser if given."""
-    account = token.account
-    return Caller(account.id, account.name, token.id, frozenset(token.scopes), browser_session_id)

@@ -18,15 +18,7 @@ import numpy as np
 from gnomon_board.errors import Refusal
 from gohr import ExperimentConfig, TrialLog
 from gohr.child_process import answer_one_request
-from gohr.experiments import (
-    METRICS,
-    Verdict,
-    attempt_bytes,
-    episode_errors,
-    read_log,
-    verify_log,
-    write_log,
-)
+from gohr.experiments import METRICS, attempt_bytes, episode_errors, read_log, verify_log, write_log
 from gohr.outcomes import ACCEPTED, CLEARED
 from gohr.playing import TrialInPlay
 
@@ -60,25 +52,16 @@ def verified_trials(
     trials = []
     log = read_log(data, max_trials=len(assigned.rules) * assigned.trials, **limits)
     for verdict in verify_log(log, assigned, learner=learner):
-        if not verdict.ok:
-            raise _refusal(verdict)
+        if not verdict.ok:  # with the place of the first difference
+            names = ("rule", "trial", "episode", "attempt")
+            places = {name: getattr(verdict, name) for name in names}
+            where = (f"{name} {value}" for name, value in places.items() if value is not None)
+            raise Refusal(f"{', '.join(where)}: {verdict.reason}")
         trial = log[verdict.rule, verdict.trial]
         digest = hashlib.sha256(attempt_bytes(trial)).hexdigest()
         named = {"rule": verdict.rule, "number": verdict.trial, "log_sha256": digest}
         trials.append(named | trial_scores(trial))
     return trials
-
-
-def _refusal(verdict: Verdict) -> Refusal:
-    """Return the refusal of a log, with the place of its first difference."""
-    places = {
-        "rule": verdict.rule,
-        "trial": verdict.trial,
-        "episode": verdict.episode,
-        "attempt": verdict.attempt,
-    }
-    where = ", ".join(f"{name} {value}" for name, value in places.items() if value is not None)
-    return Refusal(f"{where}: {verdict.reason}")
 
 
 def trial_scores(log: TrialLog) -> dict[str, Any]:

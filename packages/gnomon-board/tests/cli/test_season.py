@@ -107,7 +107,7 @@ def test_a_learner_plays_a_season_by_one_command(board, data, tmp_path):
 
 def test_what_is_no_plan(board, tmp_path):
     plan = tmp_path / "plan.toml"
-    for text, message in [("x = 1", "field 'season': "), ("x = ", "not a TOML file")]:
+    for text, message in [("x = 1", "field 'x': unknown field"), ("x = ", "not a TOML file")]:
         plan.write_text(text)
         status, _, err = board("season", "play", plan, "--to", "http://127.0.0.1:1", "--token", "t")
         assert (status, message in err, err.count("\n")) == (2, True, 1)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from gnomon_board import Settings
 from gnomon_board.database import HEAD, Database, _config, current_revision, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
 from gnomon_board.schema import AuditRecord, Base
+from gnomon_board.web.server import prepare
+from private_postgresql import new_database
 from small_season import fill
 from table_digests import table_digests
 
@@ -37,6 +41,20 @@ def test_a_migration_that_rebuilds_a_table_keeps_every_row(database, settings, n
         assert table_digests(connection) == before
 
 
+def test_two_servers_may_start_an_empty_board_at_once(request, database_url, tmp_path):
+    """Neither fails, and one of them has the first token."""
+    url = f"sqlite:///{tmp_path / 'new.sqlite'}"
+    if database_url.startswith("postgresql"):
+        url = new_database(request.getfixturevalue("postgresql"), "two_servers")
+    settings = [Settings(tmp_path / str(n), url) for n in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        started = list(pool.map(prepare, settings))
+    for database, _ in started:
+        require_head(database)
+        database.close()
+    assert sum(token is not None for _, token in started) == 1
+
+
 def test_the_newest_version_is_that_of_the_steps(database):
     assert ScriptDirectory.from_config(_config()).get_current_head() == HEAD
     assert current_revision(database) == HEAD
@@ -51,7 +69,7 @@ def test_a_server_starts_without_alembic():
     assert found.stdout == "False\n"
 
 
-@pytest.mark.parametrize("version", ["0005", "1", "9999"])
+@pytest.mark.parametrize("version", ["0005", "1", "2", "9999"])
 def test_a_database_of_another_program_is_refused_in_one_line(database, version):
     with database.engine.begin() as connection:
         connection.execute(text(f"UPDATE alembic_version SET version_num = '{version}'"))

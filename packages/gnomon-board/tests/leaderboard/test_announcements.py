@@ -38,13 +38,14 @@ def test_whose_log_comes_first_has_it(client, database, token, packed):
 
 @pytest.mark.parametrize("end", ["withdraw", "refuse"])
 def test_a_log_that_never_comes_is_missed_by_nobody(
-    client, database, settings, token, admin_token, packed, tmp_path, end, command
+    client, database, settings, token, admin_token, packed, tmp_path, end, command, monkeypatch
 ):
     who = bearer(token if end == "withdraw" else admin_token)
     ended = client.post(f"/api/submissions/1/{end}", json={"reason": "never mind"}, headers=who)
     assert ended.status_code == 200
-    where = ["--data", str(settings.data), "--database", settings.database]
-    made = command("gnomon-board", "backup", str(tmp_path / "backup"), *where, "--json")
+    monkeypatch.setenv("GNOMON_DATABASE_URL", settings.database)
+    where = ["--data", str(settings.data), "--json"]
+    made = command("gnomon-board", "backup", str(tmp_path / "backup"), *where)
     assert json.loads(made.out)["results"][0]["logs"] == 0
     again = client.post("/api/submissions/1/requeue", headers=bearer(admin_token))
     assert again.status_code == 409

@@ -67,7 +67,7 @@ def test_anything_else_does_not_hold(checked, other):
         ({"salt": None}, "the season has not been revealed"),
         ({"salt": 7}, "field 'salt': "),
         ({"rules": "x"}, "field 'rules': "),
-        ({"rules": [{"name": "a"}]}, "field 'rules', 'text': "),
+        ({"rules": [{"name": "a"}]}, "field 'rules.1.text': "),
         ({"rules": [{"name": "a", "text": "(("}]}, "rule 'a', line 1"),
     ],
 )

@@ -23,8 +23,7 @@ def test_a_log_comes_back_as_an_attachment(client, database, settings):
     with database.writing() as session:
         submission = session.scalars(select(Submission)).first()
         assert submission is not None
-        # What the sender wrote stays in the manifest, and nowhere else.
-        submission.manifest = {"learner": {"name": "x", "content_type": "text/html"}}
+        submission.learner = "text/html"
     answer = client.get("/api/submissions/1/log", headers={"Accept": "text/html"})
     assert answer.headers["Content-Type"] == "application/octet-stream"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="submission-1.zip"'

@@ -149,16 +149,6 @@ def test_a_server_without_a_worker_lets_jobs_wait(database, settings, queued):
     assert look(database, queued[0])[0] == "queued"
 
 
-def test_a_log_that_never_came_is_told(database, settings, queued):
-    with database.writing() as session:
-        submission = session.get_one(Submission, queued[0])
-        submission.state = "uploading"
-        submission.changed_at = now() - datetime.timedelta(hours=25)
-    assert queue.sweep(database, settings) == 1
-    assert look(database, queued[0])[1].startswith("its log was announced but did not arrive")
-    assert queue.sweep(database, settings) == 0
-
-
 def test_what_is_withdrawn_meanwhile_is_not_written(client, database, queued):
     held = queue.claim(database, "w", lease_s=60)
     assert held is not None

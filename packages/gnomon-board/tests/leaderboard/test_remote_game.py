@@ -68,7 +68,7 @@ def test_what_is_told_is_the_trial_at_home(app, client, database, settings, game
         dealt += reply["dealt"]
         assert reply["episode"] == (len(boards) if reply["over"] else len(dealt) - 1)
         if len(told) % 7 == 0:
-            app.state.live_games.drop([trial])
+            app.state.board.trials.take(trial)
     assert dealt == log.boards.tolist()
     assert outcomes == log.outcomes.tolist()
     assert n_attempts == log.n_attempts.tolist()

@@ -242,7 +242,7 @@ def test_a_misspelt_learner_is_told_before_the_server_hears_of_it():
         ({}, "field 'season': Field required"),
         ({"season": "s1"}, "field 'learner': Field required"),
         ({"season": "s1", "learner": {}}, "field 'learner': expected a kind"),
-        ({"season": "s1", "learner": "uniform", "rules": []}, "field 'rules': Extra inputs"),
+        ({"season": "s1", "learner": "uniform", "rules": []}, "field 'rules': unknown field"),
         ({"season": "s1", "learner": "uniform", "seed": -1}, "field 'seed': "),
     ],
 )

@@ -34,13 +34,14 @@ MINE = "# my secret\n(shape:star, bucket:0) (shape:[square,circle,triangle], buc
 
 
 @pytest.fixture
-def season(command, settings, tmp_path):
+def season(command, settings, tmp_path, monkeypatch):
     """Call a verb of seasons, and return its status, its only result and its error output."""
     (tmp_path / "mine.txt").write_text(MINE)
     (tmp_path / "other.txt").write_text(MINE.replace("star", "circle").replace(",circle", ",star"))
 
     def call(verb, name, *options):
-        where = ["--data", str(settings.data), "--database", settings.database, "--json"]
+        monkeypatch.setenv("GNOMON_DATABASE_URL", settings.database)
+        where = ["--data", str(settings.data), "--json"]
         told = command("gnomon-board", "season", verb, name, *options, *where)
         return told.status, json.loads(told.out)["results"][0] if told.out else {}, told.err
 
@@ -142,7 +143,7 @@ def test_a_suite_brings_its_boards(database, new):
         ("hidden", "division 'hidden': expected a table [hidden]"),
         ("division", "field 'division'"),
         ("trials = 0", "field 'trials': "),
-        ("trails = 3", "field 'trails': "),
+        ("trails = 3", "field 'trails': unknown field 'trails'; did you mean 'trials'?"),
         ("trials = 2", "field 'trials': expected 1 in a hidden season, found 2"),
         ('rules = ["clockwise"]', "field 'rules': expected none in a hidden season"),
         ('hidden = {rules = ["clockwize"]}', "unknown rule or file 'clockwize'"),

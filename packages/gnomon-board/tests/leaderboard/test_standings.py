@@ -89,7 +89,7 @@ def test_what_is_no_number_never_ranks():
 @pytest.mark.parametrize("ending", ["withdrawn", "refused"])
 def test_who_withdraws_or_spoils_an_attempt_never_ranks(ending):
     """Else the best of a hundred could be had: the logs of the others need only be damaged."""
-    contenders = [Contender(1, "a", n_attempts=2, **{f"n_{ending}": 1}), Contender(2, "b")]
+    contenders = [Contender(1, "a", n_attempts=2, excluded=f"{ending} attempt"), Contender(2, "b")]
     found = standings_of(replace(board([20, 40]), contenders=contenders))
     assert [line.why for line in found.unranked] == [f"{ending} attempt"]
     assert [line.contender.name for line in found.ranked] == ["b"]

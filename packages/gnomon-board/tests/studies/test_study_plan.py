@@ -132,9 +132,16 @@ def test_a_board_that_cannot_be_cleared_is_an_error(checked, tmp_path, tags):
     assert "left at least 1 piece" in found["message"]
 
 
+def test_mastery_that_cannot_be_reached_is_a_warning(checked):
+    status, [found] = checked("(*,*,*,*,*)", mastery=500, episodes=1)
+    assert (status, found["severity"]) == (0, "warning")
+    assert found["message"] == "mastery needs 500 successes in a row; all boards have 9 pieces"
+
+
 def test_a_board_that_can_get_stuck_is_a_warning_unless_the_rule_means_it(checked):
     rule = load_rule_text("one-color-a-bucket")
     assert "can-stall" in rule
     assert checked(rule)[0] == 0
-    _, [found] = checked(rule.replace("can-stall", ""))
+    status, [found] = checked(rule.replace("can-stall", ""))
     assert (found["severity"], "got stuck" in found["message"]) == ("warning", True)
+    assert status == 0

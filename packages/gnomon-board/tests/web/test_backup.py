@@ -23,13 +23,12 @@ def empty_place(tmp_path) -> Settings:
 
 
 @pytest.fixture
-def called(command):
+def called(command, monkeypatch):
     """Back up to a folder, or restore from it; return status, result and error output."""
 
     def call(verb, folder, settings):
-        where = ["--data", str(settings.data)]
-        where += ["--database", settings.database] if verb == "backup" else []
-        where += ["--restore"] if verb == "restore" else []
+        where = ["--data", str(settings.data), *(["--restore"] if verb == "restore" else [])]
+        monkeypatch.setenv("GNOMON_DATABASE_URL", settings.database)
         told = command("gnomon-board", "backup", str(folder), *where, "--json")
         return told.status, json.loads(told.out)["results"][0] if told.out else {}, told.err
 

@@ -68,12 +68,12 @@ def test_lines_for_programs(tmp_path):
             row = "INSERT INTO audit_log (at, action, subject, detail, public)"
             broken.execute(f"{row} VALUES ('2026-01-01 00:00:00.000000', '', '', '{{', 1)")
             broken.commit()
-        number = httpx.get(f"{url}/api/audit-log").headers["X-Request-ID"]
+        number = httpx.get(f"{url}/moderation").headers["X-Request-ID"]
         process.terminate()
         process.wait(60)
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     told = {
         key: value for each in lines if each.get("request") == number for key, value in each.items()
     }
-    assert (told["route"], told["status"]) == ("/api/audit-log", 500)
+    assert (told["route"], told["status"]) == ("/moderation", 500)
     assert "JSONDecodeError" in told["traceback"]

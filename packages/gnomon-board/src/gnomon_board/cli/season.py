@@ -10,7 +10,7 @@ import typer
 
 from gnomon.cli import JsonOption, answering, bar_of
 from gnomon.errors import counted
-from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
+from gnomon_board.cli.serving import DATA, DataOption, board_answering
 from gnomon_board.cli.submitting import AgainOption, InsecureOption, ServerOption, TokenOption
 
 app = typer.Typer(
@@ -25,7 +25,6 @@ app = typer.Typer(
 def new(
     file: Annotated[Path, typer.Argument(help="TOML file of the season.")],
     data: DataOption = DATA,
-    database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Create a season, draw its hidden rules and commit to them.
@@ -35,12 +34,14 @@ def new(
     Example:
       gnomon-board season new season.toml --data board
     """
-    from gnomon_board.season_plan import read_season, secret_rng
+    import numpy as np
+
+    from gnomon_board.season_plan import read_season
     from gnomon_board.seasons import create_season
 
     with bar_of("rules drawn") as progress:
-        season = read_season(file, rng=secret_rng(), progress=progress)
-    with board_answering("season new", data, database, as_json, create=True) as (answer, opened):
+        season = read_season(file, rng=np.random.default_rng(), progress=progress)
+    with board_answering("season new", data, as_json, create=True) as (answer, opened):
         with opened.writing() as session:
             create_season(session, season)
         n_rules = len(season.rules)
@@ -95,11 +96,10 @@ def reveal(
     out: Annotated[Path | None, typer.Option(help="Also write the reveal to this file.")] = None,
     early: Annotated[bool, typer.Option("--early", help="Close an open season first.")] = False,
     data: DataOption = DATA,
-    database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Publish the hidden rules and the salt of a closed season."""
-    with board_answering("season reveal", data, database, as_json) as (answer, opened):
+    with board_answering("season reveal", data, as_json) as (answer, opened):
         from gnomon.text_files import write_atomically
         from gnomon_board.database import find_named
         from gnomon_board.schema import Season
@@ -133,7 +133,7 @@ def check_reveal(
             base, _, name = source.rstrip("/").rpartition("/")
             server = base.removesuffix("/api/seasons").removesuffix("/seasons")
             client = Client(server, patience_s=5)
-            reveal = Reveal.from_record(client.get(f"/api/seasons/{name}"))
+            reveal = Reveal.from_record(client.ask("GET", f"/api/seasons/{name}"))
         else:
             reveal = Reveal.from_json(source)
         expected = reveal.commitment if commitment is None else commitment.strip().lower()

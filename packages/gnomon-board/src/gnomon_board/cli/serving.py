@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,19 +16,10 @@ from gnomon.errors import counted
 if TYPE_CHECKING:
     from gnomon_board.database import Database
     from gnomon_board.settings import Settings
-    from gnomon_board.web.server import Started
 
 DataOption = Annotated[Path, typer.Option("--data", help="The server's data folder.")]
-# An address may hold a password, and all users of the machine can read a command line.
-DatabaseOption = Annotated[
-    str,
-    typer.Option(
-        "--database",
-        envvar="GNOMON_DATABASE_URL",
-        show_default=False,
-        help="Database instead of the SQLite file in the data folder: postgresql://...",
-    ),
-]
+#: Not an option: an address may hold a password, and all users can read a command line.
+_DATABASE = "GNOMON_DATABASE_URL"
 DATA = Path("board-data")
 
 
@@ -35,7 +27,6 @@ def serve(
     data: DataOption = DATA,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 chooses a free port.")] = 8080,
-    database: DatabaseOption = "",
     allowed_host: Annotated[
         list[str] | None, typer.Option(help="Host name of the server; repeatable.")
     ] = None,
@@ -64,14 +55,14 @@ def serve(
     changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
     hosts = (*Settings.allowed_hosts, *(allowed_host or ()))
     changes |= {"allowed_hosts": hosts, "trusted_proxies": tuple(trusted_proxy or ())}
-    settings = Settings(data, database, **changes)
+    settings = Settings(data, os.environ.get(_DATABASE, ""), **changes)
 
-    def tell(started: Started) -> None:
+    def tell(url: str, first_token: str | None) -> None:
         with answering("serve", as_json=as_json) as answer:
-            answer.results([{"url": started.url, "first_token": started.first_token}])
-            answer.say(f"Serving {data} at {started.url} (Ctrl-C ends it)")
-            if started.first_token is not None:
-                answer.say(f"First admin token, shown only now: {started.first_token}")
+            answer.results([{"url": url, "first_token": first_token}])
+            answer.say(f"Serving {data} at {url} (Ctrl-C ends it)")
+            if first_token is not None:
+                answer.say(f"First admin token, shown only now: {first_token}")
         print(end="", flush=True)  # the output may be a pipe
 
     serve_until_stopped(
@@ -79,11 +70,11 @@ def serve(
     )
 
 
-def worker(data: DataOption = DATA, database: DatabaseOption = "") -> None:
+def worker(data: DataOption = DATA) -> None:
     """Verify the submissions of a server, on any machine."""
     from gnomon_board.worker import work_until_stopped
 
-    with opened_board(data, database) as (settings, opened):
+    with opened_board(data) as (settings, opened):
         work_until_stopped(opened, settings)
 
 
@@ -96,7 +87,6 @@ def token(
         float | None, typer.Option(min=0.01, help="Days until the token expires.")
     ] = None,
     data: DataOption = DATA,
-    database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Create an API token, which is shown once.
@@ -104,7 +94,7 @@ def token(
     Example:
       gnomon-board token NAME --scope submit --data board
     """
-    with board_answering("token", data, database, as_json) as (answer, opened):
+    with board_answering("token", data, as_json) as (answer, opened):
         from gnomon_board.accounts import token_for
 
         text = token_for(opened, account, scope or ["submit"], days=days)
@@ -112,11 +102,9 @@ def token(
         answer.say(text)
 
 
-def migrate(
-    data: DataOption = DATA, database: DatabaseOption = "", as_json: JsonOption = False
-) -> None:
+def migrate(data: DataOption = DATA, as_json: JsonOption = False) -> None:
     """Migrate the database to this version."""
-    with board_answering("migrate", data, database, as_json, checked=False) as (answer, opened):
+    with board_answering("migrate", data, as_json, checked=False) as (answer, opened):
         from gnomon_board.database import current_revision, upgrade
 
         before = current_revision(opened)
@@ -134,7 +122,6 @@ def backup(
         bool, typer.Option("--restore", help="Make a new data folder from the backup.")
     ] = False,
     data: DataOption = DATA,
-    database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Back up a board, also while it is served, or restore it.
@@ -150,8 +137,8 @@ def backup(
             answer.results([record])
             answer.say(f"the board of {record['taken']} is in {data}")
         return
-    with board_answering("backup", data, database, as_json) as (answer, opened):
-        record = back_up(Settings(data, database), opened, folder)
+    with opened_board(data) as (settings, opened), answering("backup", as_json=as_json) as answer:
+        record = back_up(settings, opened, folder)
         answer.results([record])
         answer.say(f"the database and {counted(record['logs'], 'log')} are in {folder}")
         for name in record["damaged"]:
@@ -161,15 +148,11 @@ def backup(
 
 @contextmanager
 def board_answering(
-    command: str,
-    data: Path,
-    database: str,
-    as_json: bool,
-    **opening: bool,
+    command: str, data: Path, as_json: bool, **opening: bool
 ) -> Iterator[tuple[Answer, Database]]:
     """Answer a verb with the database of a board, as :func:`opened_board` opens it."""
     with (
-        opened_board(data, database, **opening) as (_, opened),
+        opened_board(data, **opening) as (_, opened),
         answering(command, as_json=as_json) as answer,
     ):
         yield answer, opened
@@ -177,14 +160,14 @@ def board_answering(
 
 @contextmanager
 def opened_board(
-    data: Path, database: str, *, checked: bool = True, create: bool = False
+    data: Path, *, checked: bool = True, create: bool = False
 ) -> Iterator[tuple[Settings, Database]]:
     """Open the database of a board; ``create`` makes one if there is none."""
     from gnomon_board.database import Database, require_head
     from gnomon_board.errors import LeaderboardError
     from gnomon_board.settings import Settings
 
-    settings = Settings(data, database)
+    settings = Settings(data, os.environ.get(_DATABASE, ""))
     if create:
         from gnomon_board.web.server import prepare
 

@@ -11,7 +11,7 @@ import typer
 
 from gnomon.cli import Answer, JsonOption, answering
 from gnomon.errors import counted
-from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
+from gnomon_board.cli.serving import DATA, DataOption, board_answering
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -33,10 +33,10 @@ _URL = "http://127.0.0.1:8080"
 
 @contextmanager
 def _study(
-    verb: str, name: str, data: Path, database: str, as_json: bool
+    verb: str, name: str, data: Path, as_json: bool
 ) -> Iterator[tuple[Answer, Session, Study]]:
     """Answer a verb on a study, in one transaction."""
-    with board_answering(f"study {verb}", data, database, as_json) as (answer, opened):
+    with board_answering(f"study {verb}", data, as_json) as (answer, opened):
         from gnomon_board.database import find_named
         from gnomon_board.schema import Study
 
@@ -48,7 +48,7 @@ def _study(
 def check(plan: PlanArgument, as_json: JsonOption = False) -> None:
     """List the screens, errors and warnings of a plan.
 
-    Exit status: 0 if there are only notes, 1 for an error or a warning, 2 if a file cannot be read.
+    Exit status: 0 if there are only warnings and notes, 1 for an error, 2 for an unreadable file.
 
     Example:
       gnomon-board study check plan.toml
@@ -68,7 +68,6 @@ def new(
     plan: PlanArgument,
     public_url: UrlOption = _URL,
     data: DataOption = DATA,
-    database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Create a study, and print its invitation, which is shown once.
@@ -83,7 +82,7 @@ def new(
     from gnomon_board.studies.store import make_study
 
     read = read_plan(plan)
-    with board_answering("study new", data, database, as_json, create=True) as (answer, opened):
+    with board_answering("study new", data, as_json, create=True) as (answer, opened):
         with opened.writing() as session:
             study, key = make_study(session, read)
             record = {"id": study.id, "study": study.name, "invitation": _join(public_url, key)}
@@ -103,13 +102,12 @@ def invite(
     name: StudyArgument,
     public_url: UrlOption = _URL,
     data: DataOption = DATA,
-    database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Print a new invitation; the old one becomes invalid."""
     from gnomon_board.studies.store import invite_anew
 
-    with _study("invite", name, data, database, as_json) as (answer, session, study):
+    with _study("invite", name, data, as_json) as (answer, session, study):
         invitation = _join(public_url, invite_anew(session, study))
         answer.results([{"study": name, "invitation": invitation}])
         answer.say(f"invitation, shown only now: {invitation}")
@@ -120,13 +118,12 @@ def exclude(
     name: StudyArgument,
     player: PlayerArgument,
     data: DataOption = DATA,
-    database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Exclude a player from a study, or include the player again."""
     from gnomon_board.studies.store import exclude
 
-    with _study("exclude", name, data, database, as_json) as (answer, session, study):
+    with _study("exclude", name, data, as_json) as (answer, session, study):
         excluded = exclude(session, study, player)
         answer.results([{"player": player, "excluded": excluded}])
         answer.say(f"{player} is {'excluded' if excluded else 'included again'}")
@@ -137,11 +134,9 @@ def export(
     name: StudyArgument,
     out: Annotated[Path, typer.Argument(help="A folder for the files.")],
     identifiers: Annotated[
-        bool,
-        typer.Option("--identifiers", help="Write identifiers and completion codes, too."),
+        bool, typer.Option("--identifiers", help="Write identifiers and completion codes, too.")
     ] = False,
     data: DataOption = DATA,
-    database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Export a study: tables, a transcript and a run folder.
@@ -149,7 +144,7 @@ def export(
     Example:
       gnomon-board study export pilot pilot --data board
     """
-    with board_answering("study export", data, database, as_json) as (answer, opened):
+    with board_answering("study export", data, as_json) as (answer, opened):
         from gnomon_board.studies.export import write_study
 
         with opened.reading() as session:
@@ -160,16 +155,11 @@ def export(
 
 
 @app.command()
-def close(
-    name: StudyArgument,
-    data: DataOption = DATA,
-    database: DatabaseOption = "",
-    as_json: JsonOption = False,
-) -> None:
+def close(name: StudyArgument, data: DataOption = DATA, as_json: JsonOption = False) -> None:
     """Close a study to new players; those who have begun may finish."""
     from gnomon_board.studies.store import close_study
 
-    with _study("close", name, data, database, as_json) as (answer, session, study):
+    with _study("close", name, data, as_json) as (answer, session, study):
         close_study(session, study)
         answer.results([{"study": name, "closed": True}])
         answer.say(f"study {name} is closed")

@@ -28,7 +28,7 @@ from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
 from gohr import BoardSpec, ExperimentConfig, Run
 from gohr.experiments import LearnerEntry, RecordedTrial, RuleEntry, write_recorded_run
-from gohr.people import OUTCOME_WORDS, Attempt, ClientTimes, PlayedGame, transcript_text
+from gohr.people import OUTCOME_WORDS, ClientTimes, PlayedGame, transcript_text
 
 _GUARDED = "an apostrophe stands before text that a spreadsheet takes for a formula"
 #: The columns of each table, with their meanings.
@@ -99,7 +99,7 @@ def games_of(session: Session, study: Study, *, tests: bool = False) -> list[Pla
     return [
         PlayedGame(a.player, a.rule_list, row.series, row.rule, rebuild_game(session, row).session)
         for row, a in rows
-        if ("evidence" in row.settings) == tests
+        if (row.evidence is not None) == tests
     ]
 
 
@@ -116,7 +116,11 @@ def write_study(
     games, tests = games_of(session, study), games_of(session, study, tests=True)
     if not any(game.session.attempts for game in [*games, *tests]):
         raise Conflict("this study has no attempt yet")
-    trials = _trial_numbers(session, study, games)
+    # Players who made an attempt and are not excluded, in the order of arrival.
+    active = {game.player for game in games if game.session.attempts}
+    players = [each.player for each in player_counts(session, study)]
+    counted = [p.player for p in players if p.player in active and p.excluded_at is None]
+    trials = {player: number for number, player in enumerate(counted)}
     tables = {
         "participants": _participants(session, study, trials),
         "attempts": (
@@ -126,9 +130,15 @@ def write_study(
         "answers": _answers(session, study),
     }
     if identifiers:
-        tables["identifiers"] = _identifiers(session, study)
+        tables["identifiers"] = (
+            (player.player, player.completion_code, json.dumps(player.identifiers))
+            for player in study.assignments
+        )
     transcript, boards = transcript_text(games)
-    rules = _rules(StudyPlan.from_record(study.plan), games)
+    plan = StudyPlan.from_record(study.plan)
+    rules = {name: plan.rule_text(name) or "" for name in plan.rules}
+    # As they were played, even if the library has changed since.
+    rules |= {game.rule: game.session.game.rule_text for game in games}
     meanings = ((table, *column) for table in tables for column in TABLES[table].items())
     files = {f"{name}.csv": _csv_text(TABLES[name], rows) for name, rows in tables.items()}
     files |= {
@@ -147,23 +157,6 @@ def write_study(
         paths.append(folder / "outcomes.csv")
     run = write_study_run(folder / "run", study.name, games, trials)
     return [*paths, *([] if run is None else [run.path])]
-
-
-def _trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -> dict[str, int]:
-    """Return the trial number of each player in a run folder.
-
-    Players who made an attempt and are not excluded are numbered in the order of arrival.
-    """
-    active = {game.player for game in games if game.session.attempts}
-    players = (each.player for each in player_counts(session, study))
-    counted = [p.player for p in players if p.player in active and p.excluded_at is None]
-    return {player: number for number, player in enumerate(counted)}
-
-
-def _rules(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
-    """Return the texts of all rules, as they were played even if the library has changed since."""
-    played = {game.rule: game.session.game.rule_text for game in games}
-    return {name: plan.rule_text(name) or "" for name in plan.rules} | played
 
 
 def _participants(
@@ -191,12 +184,9 @@ def _attempts(game: PlayedGame, *, replied: bool = True) -> Iterator[Sequence[An
             attempt.bucket,
             *((attempt.outcome, OUTCOME_WORDS[attempt.outcome]) if replied else (None, "placed")),
             attempt.finish,
-            *(round(attempt.reaction_s, 3), *_client_times(attempt)),
+            round(attempt.reaction_s, 3),
+            *(astuple(attempt.client) if attempt.client else [None] * len(fields(ClientTimes))),
         )
-
-
-def _client_times(attempt: Attempt) -> Sequence[int | None]:
-    return astuple(attempt.client) if attempt.client else [None] * len(fields(ClientTimes))
 
 
 def _answers(session: Session, study: Study) -> Iterator[Sequence[Any]]:
@@ -207,11 +197,6 @@ def _answers(session: Session, study: Study) -> Iterator[Sequence[Any]]:
             *(names[each.assignment_id], each.page, each.name, each.text),
             *(each.series, each.episode, each.confidence, each.at),
         )
-
-
-def _identifiers(session: Session, study: Study) -> Iterator[Sequence[Any]]:
-    for player in study.assignments:
-        yield player.player, player.completion_code, json.dumps(player.identifiers)
 
 
 def _csv_text(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:

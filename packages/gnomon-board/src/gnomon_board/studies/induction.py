@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.computation import Computation
 from gnomon_board.schema import PlaySession, Study, StudyAssignment
-from gnomon_board.studies.plan import StudyPlan
+from gnomon_board.studies.plan import StudyPlan, pieces_of
 from gnomon_board.studies.play import StoredGame, rebuild_game
 from gohr import N_BUCKETS, N_CELLS, Board, BoardSpec, TrialLog
 from gohr.experiments import RuleEntry, load_suite
@@ -49,28 +49,19 @@ class Evidence:
     @classmethod
     def of(cls, game: StoredGame) -> Evidence | None:
         """Return the evidence of a game; None if it has no test boards."""
-        kept = game.row.settings.get("evidence")
-        if kept is None:
+        if game.row.evidence is None:
             return None
-        columns = (np.array(kept["log"][name], dtype) for name, dtype in _COLUMNS.items())
-        log = TrialLog(*columns)
+        kept = dict(game.row.evidence)
+        rule, columns = RuleEntry(game.row.rule, kept.pop("text")), kept.pop("log")
+        log = TrialLog(*(np.array(columns[name], dtype) for name, dtype in _COLUMNS.items()))
         log = replace(log, boards=log.boards.reshape(-1, N_CELLS))  # also if there are none
-        rule = RuleEntry(game.row.rule, kept["text"])
-        return cls(kept["source"], rule, kept["trial"], kept["seed"], kept["n_boards"], log)
-
-    def record(self) -> dict[str, Any]:
-        """Return the evidence as a game keeps it."""
-        log = {name: getattr(self.log, name).tolist() for name in _COLUMNS}
-        return {
-            "source": self.source, "text": self.rule.text, "trial": self.trial, "seed": self.seed,
-            "n_boards": self.n_boards, "log": log,
-        }  # fmt: skip
+        return cls(rule=rule, log=log, **kept)
 
 
 def series_game(
     session: Session, player: StudyAssignment, plan: StudyPlan, series: int, shown: str
-) -> tuple[Game, Evidence | None]:
-    """Return the game of a series for a player, and the evidence that is shown before it.
+) -> tuple[Game, dict[str, Any] | None]:
+    """Return the game of a series for a player, and the evidence that its row keeps.
 
     ``shown`` is the name that the player sees. If the attempts are the evidence of the next series,
     they are made on the boards of that evidence.
@@ -81,17 +72,31 @@ def series_game(
     is_followed = any(after.evidence == "own" for after in listed[series + 1 : series + 2])
     if each.evidence is None and not is_followed:
         return game, None
-    rule, trial = RuleEntry(each.rule, text), _trial_of(session, player, plan)
-    counts = each.episodes, each.tests
+    # The players of a list take the trials of the plan in turn.
+    earlier = select(func.count(StudyAssignment.id)).where(
+        StudyAssignment.study_id == player.study_id,
+        StudyAssignment.rule_list == player.rule_list,
+        StudyAssignment.id < player.id,
+    )
+    trial, counts = (session.scalar(earlier) or 0) % plan.trials, (each.episodes, each.tests)
     boards, tests, log = _drawn(text, each.evidence, *counts, trial, plan.seed, spec)
     if each.evidence is None:
         return replace(game, terms=_dealing(game.terms, boards, spec)), None
     if log is None:
-        log = _played(session, player, series - 1)
-    n_boards = 0 if each.evidence == "own" else each.episodes
+        played = PlaySession.assignment_id == player.id, PlaySession.series == series - 1
+        row = session.scalars(select(PlaySession).where(*played)).one()
+        log = rebuild_game(session, row).session.log()
+    evidence = {
+        "source": each.evidence,
+        "text": text,
+        "trial": trial,
+        "seed": plan.seed,
+        "n_boards": 0 if each.evidence == "own" else each.episodes,
+        "log": {name: getattr(log, name).tolist() for name in _COLUMNS},
+    }
     terms = _dealing(SeriesTerms(memory_aid=each.memory_aid, guess="series"), tests, spec)
     planned = replace(game, rule_text=_ANY, episodes=each.tests, horizon=N_CELLS, terms=terms)
-    return planned, Evidence(each.evidence, rule, trial, plan.seed, n_boards, log)
+    return planned, evidence
 
 
 def make_first_evidence(plan: StudyPlan) -> None:
@@ -133,32 +138,10 @@ def _draw(
     return boards, tests, evidence(rule, cast(Any, source), n_boards, **drawn)
 
 
-def _trial_of(session: Session, player: StudyAssignment, plan: StudyPlan) -> int:
-    """Return the trial of a player: the players of a list take the trials of the plan in turn."""
-    earlier = select(func.count(StudyAssignment.id)).where(
-        StudyAssignment.study_id == player.study_id,
-        StudyAssignment.rule_list == player.rule_list,
-        StudyAssignment.id < player.id,
-    )
-    return (session.scalar(earlier) or 0) % plan.trials
-
-
 def _dealing(terms: SeriesTerms, boards: _Codes, spec: BoardSpec) -> SeriesTerms:
     """Return terms with these boards as the given ones."""
-    given = [
-        [{"cell": each.pos, "shape": each.shape, "color": each.color} for each in board.pieces]
-        for board in (Board.from_codes(codes, spec) for codes in boards.tolist())
-    ]
+    given = [pieces_of(Board.from_codes(codes, spec)) for codes in boards.tolist()]
     return SeriesTerms.model_validate({**terms.model_dump(), "given": given})
-
-
-def _played(session: Session, player: StudyAssignment, series: int) -> TrialLog:
-    row = session.scalars(
-        select(PlaySession).where(
-            PlaySession.assignment_id == player.id, PlaySession.series == series
-        )
-    ).one()
-    return rebuild_game(session, row).session.log()
 
 
 def outcomes_of(session: Session, study: Study) -> Induction:

@@ -36,12 +36,6 @@ def find_invitation(session: Session, key: str) -> Study:
     return study
 
 
-def check_open(study: Study) -> None:
-    """Raise NotAllowed if a study takes no more participants."""
-    if study.is_closed:
-        raise NotAllowed("this study is over")
-
-
 def find_player(session: Session, key: str) -> StudyAssignment:
     """Return the player of a key; raises Missing if there is none."""
     found = session.scalar(select(StudyAssignment).where(StudyAssignment.key == digest_of(key)))
@@ -68,7 +62,8 @@ def join(
     session.get_one(Study, study.id, with_for_update=True)
     if returning(session, study, query or {}, held):
         return held
-    check_open(study)
+    if study.is_closed:
+        raise NotAllowed("this study is over")
     counts = player_counts(session, study)
     key, kept = secrets.token_urlsafe(24), plan.recruitment.kept(query or {})
     session.add(
@@ -220,10 +215,7 @@ def step_of(player: StudyAssignment, plan: StudyPlan) -> tuple[Step, int]:
 
 
 def take_step(
-    session: Session,
-    player: StudyAssignment,
-    step: Step,
-    given: Mapping[str, str],
+    session: Session, player: StudyAssignment, step: Step, given: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Store the answers to a page, and move to the next page.
 
@@ -234,33 +226,22 @@ def take_step(
     # Simultaneous requests are processed one after the other.
     session.refresh(player, with_for_update=True)
     plan = StudyPlan.from_record(player.study.plan)
-    here, number = step_of(player, plan)
+    here, number = at = step_of(player, plan)
     if here == "quiz":
         number = quiz_tries(session, player, plan)
     if here != step or str(number) != given.get("page", str(number)):
         return ()
-    if step == "quiz":
-        return _take_quiz(session, player, plan, given)
-    if step == "demographics":
-        _keep(session, player, "demographics", checked_answers(plan.demographics, given))
-    if step in ("instructions", "demographics"):
-        player.step = steps_of(plan).index((here, number)) + 1
-    return ()
-
-
-def _take_quiz(
-    session: Session, player: StudyAssignment, plan: StudyPlan, given: Mapping[str, str]
-) -> tuple[str, ...]:
-    assert plan.quiz is not None
-    answers = checked_answers(plan.quiz.questions, given)
-    _keep(session, player, "quiz", answers)
-    wrong = plan.quiz.wrong(answers)
-    if not wrong:
-        player.step = steps_of(plan).index(("quiz", 0)) + 1
-        return ()
-    session.flush()
-    if quiz_tries(session, player, plan) >= plan.quiz.tries:
-        end_study(player, plan, "screened out")
+    wrong: tuple[str, ...] = ()
+    if step == "quiz" and plan.quiz is not None:
+        answers = checked_answers(plan.quiz.questions, given)
+        _keep(session, player, step, answers)
+        wrong = plan.quiz.wrong(answers)
+        if wrong and number + 1 >= plan.quiz.tries:
+            end_study(player, plan, "screened out")
+    elif step == "demographics":
+        _keep(session, player, step, checked_answers(plan.demographics, given))
+    if step in ("instructions", "quiz", "demographics") and not wrong:
+        player.step = steps_of(plan).index(at) + 1
     return wrong
 
 
@@ -322,8 +303,7 @@ def next_game(session: Session, player: StudyAssignment, key: str) -> str | None
             # Players see a series by its number only.
             shown = f"Puzzle {series + 1}"
             game, evidence = series_game(session, player, plan, series, shown)
-            record = None if evidence is None else evidence.record()
-            begin_game(session, player, series, listed[series].rule, game, record)
+            begin_game(session, player, series, listed[series].rule, game, evidence)
         elif row.state == "ended" and not rebuild_game(session, row).guess_due:
             continue
         return f"{key}.{series}"

@@ -23,9 +23,10 @@ from pydantic import (
     model_validator,
 )
 
-from gnomon.errors import GnomonError, UnknownNameError
+from gnomon.errors import GnomonError
 from gnomon.text_files import parse_toml, read_text
-from gohr import available_rules, read_board_file
+from gnomon_board.errors import wrong_field
+from gohr import Board, available_rules, read_board_file
 from gohr.errors import ConfigError
 from gohr.experiments import load_suite
 from gohr.people import BoardPlan, SeriesPlan
@@ -235,9 +236,9 @@ def _is_path(name: str) -> str:
     return name
 
 
-def _given_board(path: Path) -> list[dict[str, Any]]:
-    pieces = read_board_file(path).pieces
-    return [{"cell": piece.pos, "shape": piece.shape, "color": piece.color} for piece in pieces]
+def pieces_of(board: Board) -> list[dict[str, Any]]:
+    """Return the pieces of a board as pages and plans have them."""
+    return [{"cell": each.pos, "shape": each.shape, "color": each.color} for each in board.pieces]
 
 
 class Series(SeriesPlan):
@@ -256,7 +257,8 @@ class Series(SeriesPlan):
     def _read_boards(cls, given: Any, info: ValidationInfo) -> Any:
         if info.context is None or not isinstance(given, list):
             return given
-        return [_given_board(info.context / x) if isinstance(x, str) else x for x in given]
+        files = (info.context / x if isinstance(x, str) else x for x in given)
+        return [pieces_of(read_board_file(x)) if isinstance(x, Path) else x for x in files]
 
     @model_validator(mode="after")
     def _tests_have_no_replies(self) -> Series:
@@ -373,8 +375,9 @@ class StudyPlan(Part):
         """
         try:
             return cls.model_validate(dict(record), context=base)
-        except ValidationError as error:
-            raise ConfigError(f"{where}: {_first_of(error)}") from None
+        except ValidationError as errors:
+            known = {"defaults", *StudyPlan.model_fields, *Series.model_fields}
+            raise ConfigError(f"{where}: {wrong_field(errors, known)}") from None
 
 
 def _whole(entry: Any, shared: Mapping[str, Any], base: Path | None, texts: Any) -> Any:
@@ -389,21 +392,6 @@ def _whole(entry: Any, shared: Mapping[str, Any], base: Path | None, texts: Any)
         found["rule"] = Path(rule).stem
         texts[found["rule"]] = read_text(base / rule, noun="rule file")
     return found
-
-
-def _first_of(error: ValidationError) -> str:
-    """Return the first error on one line, with the most similar field name."""
-    first = error.errors()[0]
-    message, place = first["msg"].removeprefix("Value error, "), list(first["loc"])
-    where = ""
-    if place[:1] == ["lists"] and len(place) > 2 and isinstance(place[2], int):
-        where = f"lists.{place[1]}, series {place[2] + 1}: "
-        del place[:3]
-    if first["type"] == "extra_forbidden":
-        known = sorted({"defaults", *StudyPlan.model_fields, *Series.model_fields})
-        message = str(UnknownNameError("field", str(first["loc"][-1]), known))
-    field = ".".join(map(str, place))
-    return f"{where}field {field!r}: {message}" if field else f"{where}{message}"
 
 
 def read_plan(path: str | Path) -> StudyPlan:

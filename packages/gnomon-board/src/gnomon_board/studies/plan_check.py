@@ -61,8 +61,8 @@ class CheckedPlan:
 
     @property
     def passes(self) -> bool:
-        """Whether there are no errors and no warnings."""
-        return all(each.severity == "note" for each in self.findings)
+        """Whether there are no errors."""
+        return all(each.severity != "error" for each in self.findings)
 
     def records(self) -> list[dict[str, Any]]:
         """Return a record for each screen and each finding."""
@@ -86,7 +86,12 @@ def check_plan(plan: StudyPlan) -> CheckedPlan:
     for name, listed in plan.lists.items():
         for number, each in enumerate(listed, 1):
             where = f"{name}, series {number}"
-            findings += [*_look_findings(each.spec(), where), *_series_findings(each, where)]
+            findings += _look_findings(each.spec(), where)
+            most = each.spec().pieces[1] * each.episodes
+            if (each.mastery or 0) > most:
+                needed = f"mastery needs {each.mastery} successes in a row"
+                message = f"{needed}; all boards have {most} pieces"
+                findings.append(PlanFinding("warning", where, message))
             if (text := texts[each.rule]) is not None:
                 findings += _deal_findings(each, text, where)
     for rule, text in texts.items():
@@ -167,15 +172,6 @@ def _look_findings(spec: BoardSpec, where: str) -> Iterator[PlanFinding]:
                 yield PlanFinding("error", where, message)
 
 
-def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
-    most = series.spec().pieces[1] * series.episodes
-    if (series.mastery or 0) > most:
-        message = (
-            f"mastery needs {series.mastery} successes in a row; all boards have {most} pieces"
-        )
-        yield PlanFinding("warning", where, message)
-
-
 def _plan_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
     sizes = {
         name: sum(each.tests if each.evidence else each.episodes for each in listed)
@@ -200,7 +196,7 @@ def _screens(plan: StudyPlan, name: str) -> list[Screen]:
     kinds.append(("start", "how to play"))
     for series in plan.lists[name]:
         if series.evidence is not None:
-            kinds.append(("evidence", _evidence_in_words(series)))
+            kinds.append(("evidence", _in_words(series)))
             tests = f"{counted(series.tests, 'board')} of {_pieces(series)}, no replies"
             kinds += [("test boards", tests), ("guess", "at the end"), ("result", "moves")]
             continue
@@ -221,14 +217,13 @@ def _pieces(series: SeriesPlan) -> str:
     return f"{low} pieces" if low == high else f"{low} to {high} pieces"
 
 
-def _evidence_in_words(series: Series) -> str:
+def _in_words(series: Series) -> str:
+    boards = counted(series.episodes, "board")
     if series.evidence == "own":
         return f"{series.rule}: the player's own attempts"
-    return f"{series.rule}: {series.evidence} attempts on {counted(series.episodes, 'board')}"
-
-
-def _in_words(series: SeriesPlan) -> str:
-    parts = [f"{series.rule}: up to {counted(series.episodes, 'board')} of {_pieces(series)}"]
+    if series.evidence is not None:
+        return f"{series.rule}: {series.evidence} attempts on {boards}"
+    parts = [f"{series.rule}: up to {boards} of {_pieces(series)}"]
     parts += [f"{len(series.given)} given"] if series.given else []
     parts.append(f"{series.feedback} feedback")
     parts += [f"ends at {series.mastery} in a row"] if series.mastery is not None else []

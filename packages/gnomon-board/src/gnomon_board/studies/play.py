@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
-from threading import Lock
-from typing import Any, cast
+from dataclasses import astuple, dataclass, fields, replace
+from typing import Any, TypeAlias, cast
 
+from pydantic import TypeAdapter
 from sqlalchemy import Table, bindparam, select
 from sqlalchemy.orm import Session
 
 from gnomon_board.errors import Conflict, Missing
+from gnomon_board.game_cache import GameCache
 from gnomon_board.schema import PlayAttempt, StudyAnswer, StudyAssignment, now
 from gnomon_board.schema import PlaySession as Row
 from gnomon_board.studies.plan import Ending, StudyPlan
 from gnomon_board.tokens import digest_of
-from gohr import BoardSpec
-from gohr.people import Attempt, ClientTimes, Game, PlaySession, SeriesTerms
+from gohr.people import Attempt, ClientTimes, Game, PlaySession
+
+_GAME = TypeAdapter(Game)
+#: A game, and when its row changed.
+GameAt: TypeAlias = tuple[datetime.datetime, PlaySession]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +53,12 @@ class StoredGame:
     @property
     def has_guessed(self) -> bool:
         """Whether the player has guessed the rule after this board."""
-        return self.session.episode in self.row.settings.get("guessed", [])
+        return self.session.episode in self.row.guessed
 
     @property
     def is_test(self) -> bool:
         """Whether the boards are test boards, on which there are no replies."""
-        return "evidence" in self.row.settings
+        return self.row.evidence is not None
 
     @property
     def has_left(self) -> bool:
@@ -69,39 +72,25 @@ def begin_game(
     series: int,
     rule: str,
     game: Game,
-    evidence: dict[str, Any] | None = None,
+    evidence: dict[str, Any] | None,
 ) -> None:
-    """Create the game of a series; players see the name of ``game`` instead of the ``rule``.
+    """Create the game of a series, with a seed of its own; ``evidence`` is shown before it.
 
-    A game with ``evidence`` consists of test boards.
+    The row has the text of the rule as it is now: the boards follow from it, and a library may
+    change.
     """
-    settings = {
-        "shown": game.rule_name,
-        "episodes": game.episodes,
-        "horizon": game.horizon,
-        "gave_up": False,
-        "terms": game.terms.model_dump(mode="json"),
-        # As it is now: the boards follow from it, and a library may change.
-        "text": game.rule_text,
-    }
-    if evidence is not None:
-        settings["evidence"] = evidence
-    session.add(
-        Row(
-            assignment_id=player.id,
-            rule=rule,
-            series=series,
-            seed=secrets.randbits(62),
-            board=game.board.record(),
-            settings=settings,
-            n_episodes=1,
-        )
-    )
+    record = _GAME.dump_python(replace(game, seed=secrets.randbits(62)), mode="json")
+    which = {"assignment_id": player.id, "series": series, "rule": rule}
+    session.add(Row(**which, game=record, evidence=evidence))
 
 
-def find_game(session: Session, key: str) -> StoredGame:
-    """Return the game of a key."""
-    return rebuild_game(session, *_found(session, key))
+def find_game(session: Session, key: str, games: GameCache[GameAt] | None = None) -> StoredGame:
+    """Return the game of a key, from a cache if its row has not changed since."""
+    row, ending = _found(session, key)
+    changed_at, played = (games and games.take(row.id)) or (None, None)
+    if played is None or changed_at != row.changed_at:
+        return rebuild_game(session, row, ending)
+    return StoredGame(row, played, ending)
 
 
 _FIND = (
@@ -121,54 +110,16 @@ def _found(session: Session, key: str) -> tuple[Row, str]:
     return found[0], found[1]
 
 
-class PlayedGameCache:
-    """LRU cache of games in play, so that a game is not replayed at each move.
-
-    A game is taken out for a move, and put back when the move is stored. It is used only if its row
-    has not changed since.
-    """
-
-    def __init__(self, size: int = 1000) -> None:
-        self._size = size
-        self._lock = Lock()
-        self._games: OrderedDict[int, tuple[datetime.datetime, PlaySession]] = OrderedDict()
-
-    def take(self, session: Session, key: str) -> StoredGame:
-        """Return the game of a key, as :func:`find_game` does."""
-        row, ending = _found(session, key)
-        with self._lock:
-            changed_at, played = self._games.pop(row.id, (None, None))
-        if played is None or changed_at != row.changed_at:
-            return rebuild_game(session, row, ending)
-        return StoredGame(row, played, ending)
-
-    def put_back(self, game: StoredGame, changed_at: datetime.datetime) -> None:
-        """Store a game in its state at a time."""
-        with self._lock:
-            self._games[game.row.id] = changed_at, game.session
-            while len(self._games) > self._size:
-                self._games.popitem(last=False)
-
-
 def rebuild_game(session: Session, row: Row, ending: str = "") -> StoredGame:
     """Return the game of a row in its current state."""
     rows = session.execute(
         select(*_COLUMNS).where(PlayAttempt.session_id == row.id).order_by(PlayAttempt.id)
     )
-    settings = row.settings
     played = PlaySession(
-        Game(
-            settings["shown"],
-            settings["text"],
-            row.seed,
-            settings["episodes"],
-            settings["horizon"],
-            BoardSpec(**row.board),
-            SeriesTerms.model_validate(settings["terms"]),
-        ),
+        _GAME.validate_python(row.game),
         _attempts(rows),
         n_boards=row.n_episodes,
-        gave_up=settings["gave_up"],
+        gave_up=row.gave_up,
         seen_at=row.changed_at.timestamp(),
     )
     return StoredGame(row, played, ending)
@@ -188,7 +139,7 @@ def _attempts(rows: Iterable[Any]) -> Iterable[Attempt]:
         yield Attempt(**kept, reaction_s=seconds, at=at.timestamp(), client=client)
 
 
-_CHANGED = ("n_episodes", "changed_at", "settings", "state", "finished_at")
+_CHANGED = ("n_episodes", "changed_at", "gave_up", "points", "state", "finished_at")
 _ROWS, _ATTEMPTS = cast(Table, Row.__table__), cast(Table, PlayAttempt.__table__)
 #: Built once, since building the statement takes longer than executing it.
 _CHANGE = (
@@ -197,12 +148,10 @@ _CHANGE = (
         _ROWS.c.id == bindparam("this_id"),
         _ROWS.c.state == "playing",
         _ROWS.c.n_episodes == bindparam("this_board"),
-        # Even a guess is a conflict, since the settings are written as a whole.
         _ROWS.c.changed_at == bindparam("this_change"),
     )
     .values({name: bindparam(name) for name in _CHANGED})
 )
-_ADD = _ATTEMPTS.insert()
 
 
 def store_changes(
@@ -215,18 +164,18 @@ def store_changes(
     The game may come from a closed session, since computing a move takes longer than writing it.
     """
     row, played = game.row, game.session
-    changed_at = now() if attempt is None else _moment(attempt.at)
+    changed_at = now()
+    if attempt is not None:
+        changed_at = datetime.datetime.fromtimestamp(attempt.at, datetime.UTC)
     ended = played.state == "ended"
-    settings = {**row.settings, "gave_up": played.gave_up}
-    if played.game.terms.points is not None:
-        settings["points"] = sum(played.points_by_board())
     changes = {
         "this_id": row.id,
         "this_board": row.n_episodes,
         "this_change": row.changed_at,
         "n_episodes": played.n_boards,
         "changed_at": changed_at,
-        "settings": settings,
+        "gave_up": played.gave_up,
+        "points": sum(played.points_by_board()),
         "state": "ended" if ended else "playing",
         "finished_at": changed_at if ended else None,
     }
@@ -234,7 +183,11 @@ def store_changes(
     if not connection.execute(_CHANGE, changes).rowcount:
         raise Conflict("this game has changed in the meantime")
     if attempt is not None:
-        connection.execute(_ADD, _values_of(game, attempt))
+        times = astuple(attempt.client) if attempt.client else (None,) * len(_TIMES)
+        kept = {name: getattr(attempt, name) for name in _KEPT}
+        kept |= {"session_id": row.id, "at": changed_at, **dict(zip(_TIMES, times, strict=True))}
+        kept["reaction_ms"] = min(round(1000 * attempt.reaction_s), 2**31 - 1)
+        connection.execute(_ATTEMPTS.insert(), kept)
     if ended:
         player = session.get_one(StudyAssignment, row.assignment_id)
         session.refresh(player, with_for_update=True)
@@ -272,8 +225,7 @@ def store_guess(
         raise Conflict("no guess is asked for now")
     row = session.get_one(Row, game.row.id)
     session.refresh(row, with_for_update=True)
-    guessed = row.settings.get("guessed", [])
-    if game.session.episode in guessed:
+    if game.session.episode in row.guessed:
         # Another request sent the same guess at the same time.
         return
     session.add(
@@ -287,20 +239,4 @@ def store_guess(
             confidence=confidence,
         )
     )
-    row.settings = {**row.settings, "guessed": [*guessed, game.session.episode]}
-    row.changed_at = now()
-
-
-def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:
-    times = astuple(attempt.client) if attempt.client else (None,) * len(_TIMES)
-    return {
-        "session_id": game.row.id,
-        **{name: getattr(attempt, name) for name in _KEPT},
-        "at": _moment(attempt.at),
-        "reaction_ms": min(round(1000 * attempt.reaction_s), 2**31 - 1),
-        **dict(zip(_TIMES, times, strict=True)),
-    }
-
-
-def _moment(seconds: float) -> datetime.datetime:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    row.guessed, row.changed_at = [*row.guessed, game.session.episode], now()

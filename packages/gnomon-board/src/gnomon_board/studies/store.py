@@ -6,12 +6,12 @@ What is done here is done on the server's machine, and noted in the audit log.
 from __future__ import annotations
 
 import secrets
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon_board.accounts import clean_name, note
+from gnomon_board.accounts import clean_name
+from gnomon_board.database import note
 from gnomon_board.errors import Conflict, Missing, Refusal
 from gnomon_board.schema import Study, now
 from gnomon_board.studies.plan import StudyPlan
@@ -38,12 +38,8 @@ def make_study(session: Session, plan: StudyPlan) -> tuple[Study, str]:
     )
     session.add(study)
     session.flush()
-    _note(session, study, "study made", name=plan.name)
+    note(session, "study made", "study", study.id, public=False, name=plan.name)
     return study, key
-
-
-def _note(session: Session, study: Study, action: str, **detail: Any) -> None:
-    note(session, action, "study", study.id, public=False, **detail)
 
 
 # -- invitations and players -----------------------------------------------------------------------
@@ -56,7 +52,7 @@ def invite_anew(session: Session, study: Study) -> str:
     """
     key = secrets.token_urlsafe(24)
     study.invitation, study.closes_at = digest_of(key), None
-    _note(session, study, "study invites anew", name=study.name)
+    note(session, "study invites anew", "study", study.id, public=False, name=study.name)
     return key
 
 
@@ -65,7 +61,7 @@ def close_study(session: Session, study: Study) -> None:
     if study.is_closed:
         raise Conflict(f"study {study.name!r} is closed already")
     study.closes_at = now()
-    _note(session, study, "study closed", name=study.name)
+    note(session, "study closed", "study", study.id, public=False, name=study.name)
 
 
 def exclude(session: Session, study: Study, player: str) -> bool:
@@ -75,5 +71,6 @@ def exclude(session: Session, study: Study, player: str) -> bool:
         raise Missing(f"study {study.name!r} has no player {player[:64]!r}")
     excluded = found.excluded_at is None
     found.excluded_at = now() if excluded else None
-    _note(session, study, "player excluded" if excluded else "player restored", player=player)
+    action = "player excluded" if excluded else "player restored"
+    note(session, action, "study", study.id, public=False, player=player)
     return excluded

@@ -1,21 +1,63 @@
-"""Pages of an account: sign-in, tokens, requests for one, and how to enter a learner."""
+"""Pages of an account, of moderation, and of how to submit a learner."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
+from sqlalchemy.orm import joinedload
 
-from gnomon_board.accounts import registration, request_of
+from gnomon_board.accounts import registration, request_of, waiting_requests
 from gnomon_board.database import find_row
-from gnomon_board.schema import Entry, Season, Token
+from gnomon_board.schema import AuditRecord, Entry, Season, Submission, Token
 from gnomon_board.seasons import why_closed
 from gnomon_board.tokens import is_live
 from gnomon_board.web.api.dependencies import MaybeCaller, ReadSession, site_of
+from gnomon_board.web.api.records import SubmissionRecord, TokenRequestRecord
 from gnomon_board.web.templating import html_response
 
 router = APIRouter(tags=["pages"])
+
+_MOST = 2**31 - 1
+_PAGE = 100
+_OPEN = ("uploading", "queued", "verifying", "error")
+
+
+@router.get("/moderation", include_in_schema=False)
+def moderation(
+    request: Request,
+    session: ReadSession,
+    who: MaybeCaller,
+    before: Annotated[int | None, Query(ge=1, le=_MOST)] = None,
+) -> Response:
+    """List the newest records of the log, a hundred at a time, and the submissions that wait.
+
+    Moderators also see requests for tokens by network, and the switch of registration.
+    """
+    moderates = who is not None and who.may("moderate")
+    query = select(AuditRecord).options(joinedload(AuditRecord.account))
+    if not moderates:
+        query = query.where(AuditRecord.public)
+    if before is not None:
+        query = query.where(AuditRecord.id < before)
+    found = session.scalars(query.order_by(AuditRecord.id.desc()).limit(_PAGE + 1)).all()
+    waiting = session.scalars(
+        select(Submission).where(Submission.state.in_(_OPEN)).order_by(Submission.id).limit(_PAGE)
+    )
+    asked = [TokenRequestRecord.of(each) for each in waiting_requests(session) if moderates]
+    return html_response(
+        request,
+        "board/moderation.html",
+        public=True,
+        lines=found[:_PAGE],
+        older_before=found[_PAGE - 1].id if len(found) > _PAGE else None,
+        waiting=[SubmissionRecord.with_place(each, session) for each in waiting],
+        moderates=moderates,
+        registration=registration(session),
+        requests=[[*group] for _, group in itertools.groupby(asked, lambda each: each.network)],
+    )
 
 
 @router.get("/account", include_in_schema=False)
@@ -52,7 +94,7 @@ def submit(
     request: Request,
     session: ReadSession,
     who: MaybeCaller,
-    entry: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    entry: Annotated[int | None, Query(ge=1, le=_MOST)] = None,
 ) -> Response:
     """Show how a learner is registered, played and submitted; with ``entry``, for this one."""
     seasons = session.scalars(select(Season).order_by(Season.id.desc()))

@@ -21,9 +21,9 @@ from starlette.routing import BaseRoute
 from gnomon import __version__
 from gnomon.errors import GnomonError
 from gnomon_board.database import Database
-from gnomon_board.errors import NoRoom, Refusal, TooMany
-from gnomon_board.hidden import GameCache
+from gnomon_board.errors import Refusal, TooMany
 from gnomon_board.settings import Settings
+from gnomon_board.standing_cache import StandingsCache
 from gnomon_board.web import (
     account_pages,
     board_pages,
@@ -31,16 +31,15 @@ from gnomon_board.web import (
     monitoring,
     play_pages,
     study_pages,
-    submission_pages,
 )
 from gnomon_board.web.api import administration, participation
 from gnomon_board.web.api.dependencies import is_known
 from gnomon_board.web.api.records import Problem
 from gnomon_board.web.limits import Intake
 from gnomon_board.web.middleware import AT_ONCE, HEADERS, Gate
-from gnomon_board.web.page_cache import AnswerCache
+from gnomon_board.web.page_cache import AnswerCache, BoardState
+from gnomon_board.web.request_log import CURRENT
 from gnomon_board.web.request_log import HEADER as REQUEST_ID
-from gnomon_board.web.request_log import current_request
 from gnomon_board.web.templating import STATIC, error_page
 
 #: In the order in which their paths are tried: first those of players, who ask most often.
@@ -56,7 +55,6 @@ _ROUTERS = (
     participation.remote_router,
     board_pages.router,
     learner_pages.router,
-    submission_pages.router,
     account_pages.router,
 )
 _log = logging.getLogger("gnomon.server")
@@ -77,8 +75,7 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = AT_ONCE
         yield
-        if hasattr(app.state, "board"):
-            app.state.board.standings.close()
+        app.state.board.standings.close()
         if database is None:
             opened.close()
 
@@ -91,8 +88,8 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
         redoc_url=None,
     )
     app.state.settings, app.state.database = settings, opened
-    app.state.intake, app.state.figures = Intake(settings), monitoring.Figures()
-    app.state.live_games = GameCache()
+    app.state.intake, app.state.figures = Intake(), monitoring.Figures()
+    app.state.board = BoardState(StandingsCache(opened))
     app.add_middleware(AnswerCache, mark=opened.change_mark)
     app.add_middleware(
         Gate,
@@ -101,13 +98,11 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
         told=app.state.figures.told,
         knows=partial(is_known, opened),
     )
-    app.add_exception_handler(GnomonError, _refused)
-    app.add_exception_handler(AnyHTTPException, _refused)
-    app.add_exception_handler(RequestValidationError, _refused)
-    app.add_exception_handler(IntegrityError, _collided)
-    app.add_exception_handler(OperationalError, _away)
+    for refusal in (GnomonError, AnyHTTPException, RequestValidationError):
+        app.add_exception_handler(refusal, _refused)
     app.add_exception_handler(ClientDisconnect, _left)
-    app.add_exception_handler(OSError, _disk)
+    for kind in (IntegrityError, OperationalError, OSError):
+        app.add_exception_handler(kind, _stuck)
     app.add_exception_handler(Exception, _failed)
     app.router.routes.extend(_routes())
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
@@ -131,7 +126,9 @@ def _refused(request: Request, error: Exception) -> Response:
         status, headers = error.status_code, dict(error.headers or {})
         detail = str(error.detail)
     elif isinstance(error, RequestValidationError):
-        detail = _first_problem(error)
+        # The first invalid field and the reason, without the value.
+        first = error.errors()[0]
+        detail = f"{'.'.join(str(part)[:80] for part in first['loc'])}: {first['msg']}"
     else:
         detail = str(error).splitlines()[0]
     if isinstance(error, TooMany):
@@ -144,39 +141,28 @@ def _left(request: Request, error: Exception) -> Response:
     return Response(status_code=499)
 
 
-def _collided(request: Request, error: Exception) -> Response:
-    """Answer 409 if a simultaneous request has already created a unique row."""
-    return _told(request, 409, "the same request was sent at the same time; try again", {})
-
-
-def _away(request: Request, error: Exception) -> Response:
-    """Answer 503 if the database is unavailable or a lock times out."""
+def _stuck(request: Request, error: Exception) -> Response:
+    """Answer if two requests collided, the database is unavailable or the disk is full."""
     if (refusal := monitoring.no_room(error)) is not None:
-        return _full(request, refusal)
-    _log.error("the database does not answer: %s", type(error).__name__)
-    return _told(request, 503, "the database does not respond; try again", {"Retry-After": "2"})
-
-
-def _disk(request: Request, error: Exception) -> Response:
-    """Answer if the disk is full; treat any other system error as an internal error."""
-    if (refusal := monitoring.no_room(error)) is not None:
-        return _full(request, refusal)
+        _log.error("the disk is full")
+        return _refused(request, refusal)
+    if isinstance(error, IntegrityError):  # another request has created a unique row
+        return _told(request, 409, "the same request was sent at the same time; try again", {})
+    if isinstance(error, OperationalError):
+        _log.error("the database does not answer: %s", type(error).__name__)
+        detail = "the database does not respond; try again"
+        return _told(request, 503, detail, {"Retry-After": "2"})
     # Not the path: it may contain the key of a player or of a request.
     route = getattr(request.scope.get("route"), "path", "-")
     _log.exception("answering %s", route, exc_info=error)
     return _failed(request, error)
 
 
-def _full(request: Request, refusal: NoRoom) -> Response:
-    _log.error("the disk is full")
-    return _refused(request, refusal)
-
-
 def _failed(request: Request, error: Exception) -> Response:
     """Answer an internal error; the reason is logged, and not shown."""
     # This answer does not pass through the gate.
-    headers = {**HEADERS, REQUEST_ID: current_request()}
-    detail = f"internal error; logged as {current_request()}"
+    headers = {**HEADERS, REQUEST_ID: CURRENT.get()}
+    detail = f"internal error; logged as {CURRENT.get()}"
     return _told(request, 500, detail, headers)
 
 
@@ -187,10 +173,3 @@ def _told(request: Request, status: int, detail: str, headers: dict[str, str]) -
     answer = error_page(request, status, detail)
     answer.headers.update(headers)
     return answer
-
-
-def _first_problem(error: RequestValidationError) -> str:
-    """Return the first invalid field and the reason, without the value."""
-    first = error.errors()[0]
-    where = ".".join(str(part)[:80] for part in first["loc"])
-    return f"{where}: {first['msg']}"

@@ -21,11 +21,11 @@ from sqlalchemy.orm import Session
 from gnomon.text_files import csv_text
 from gnomon_board.database import find_named
 from gnomon_board.errors import Conflict, Missing
-from gnomon_board.schema import Entry, Season, Submission
+from gnomon_board.schema import Season, Submission
 from gnomon_board.seasons import why_closed
 from gnomon_board.settings import Settings
 from gnomon_board.standing_cache import board_of
-from gnomon_board.standings import PER_PAGE, Order, Standings, score_table, select_lines
+from gnomon_board.standings import Order, Standings, score_table, select_lines
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon_board.web.api.records import SeasonRecord
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
@@ -46,8 +46,7 @@ def home(request: Request, session: ReadSession, board: CurrentBoard) -> Respons
     season = max(seasons, key=lambda each: not closed[each.name], default=None)
 
     def make() -> str:
-        snapshot = board.snapshot(season) if season else None
-        ranked = snapshot.standings.ranked if snapshot else ()
+        ranked = board.standings.get(season).ranked if season else ()
         return rendered(
             "board/home.html",
             "/",
@@ -84,10 +83,13 @@ def standings(
     asked: dict[str, Any] = {"search": q.strip(), "verified": bool(verified), "by": by}
 
     def make() -> str:
-        snapshot = board.snapshot(season)
-        whole = snapshot.standings if snapshot else Standings(season.name, 0)
+        whole = board.standings.get(season)
         found = select_lines(whole.ranked, **asked, page=page)
-        # Below the first page stand also the learners without a rank, and the withdrawn ones.
+        waiting = select(func.count(Submission.id)).where(
+            Submission.season_id == season.id,
+            Submission.state.in_(("uploading", "queued", "verifying")),
+        )
+        # The learners without a rank stand below the first page.
         below = page == 1 and not verified
         values = {"q": q.strip(), "verified": verified, "by": by, "page": found.page}
         defaults = {"q": "", "verified": "", "by": "rank", "page": 1}
@@ -96,33 +98,20 @@ def standings(
             f"/seasons/{season.name}",
             season=SeasonRecord.of(season),
             closed=closed,
-            standings=whole if snapshot else None,
-            is_current=snapshot is not None and snapshot.is_current,
+            standings=whole if whole.version else None,
+            is_current=whole.version >= season.version,
             lines=found.lines,
             n_found=found.n_found,
             page=found.page,
             n_pages=found.n_pages,
             asked=asked,
             unranked=select_lines(whole.unranked if below else (), search=q.strip()),
-            withdrawn=_withdrawn(session, season) if below and not q.strip() else [],
-            waiting=_n_waiting(session, season),
+            waiting=session.scalar(waiting) or 0,
             links=PageLinks(f"/seasons/{season.name}", values, defaults),
             bibtex=_bibtex(season, settings),
         )
 
     return board.answer(request, season, make, state=closed)
-
-
-def _withdrawn(session: Session, season: Season) -> list[Entry]:
-    gone = Entry.season_id == season.id, Entry.withdrawn_at.is_not(None)
-    query = select(Entry).where(*gone).order_by(Entry.id).limit(PER_PAGE)
-    return list(session.scalars(query))
-
-
-def _n_waiting(session: Session, season: Season) -> int:
-    waiting = Submission.state.in_(("uploading", "queued", "verifying"))
-    query = select(func.count()).select_from(Submission)
-    return session.scalar(query.where(Submission.season_id == season.id, waiting)) or 0
 
 
 class SeasonStandings(BaseModel):
@@ -143,10 +132,10 @@ def standings_record(
     season = find_named(session, Season, name)
 
     def make() -> str:
-        snapshot = board.snapshot(season)
+        found = board.standings.get(season)
         record = {
-            "standings": asdict(snapshot.standings) if snapshot else None,
-            "is_current": snapshot is not None and snapshot.is_current,
+            "standings": asdict(found) if found.version else None,
+            "is_current": found.version >= season.version,
         }
         return json.dumps(record, allow_nan=False)
 
@@ -179,13 +168,11 @@ def season_file(
     season = find_named(session, Season, name)
     if file == "scores.csv":
         answer = board.answer(
-            *(request, season, lambda: _scores(session, board, season)),
-            "text/csv; charset=utf-8",
+            *(request, season, lambda: _scores(session, board, season)), "text/csv; charset=utf-8"
         )
         saved_as = f"{season.name}-scores.csv"
     elif file == "season.zip":
-        snapshot = board.snapshot(season)
-        if snapshot is None or not snapshot.is_current:
+        if board.standings.get(season).version < season.version:
             raise Conflict("the standings are being computed; ask for the archive again later")
         answer = board.answer(
             *(request, season),
@@ -201,8 +188,7 @@ def season_file(
 
 def _scores(session: Session, board: BoardState, season: Season) -> str:
     """Return the table of scores in the order of the standings' computation, as resamples need."""
-    snapshot = board.snapshot(season)
-    ranked = {line.contender.name for line in snapshot.standings.ranked} if snapshot else set()
+    ranked = {line.contender.name for line in board.standings.get(season).ranked}
     scores = board_of(session, season)
     contenders = {each.name: each for each in scores.contenders}
     entries = {each.entry_id for each in scores.contenders}

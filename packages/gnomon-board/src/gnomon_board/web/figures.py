@@ -51,9 +51,7 @@ def learner_figure(
     return [Number.median(each) for each in errors.values()], figure
 
 
-def rule_figure(
-    errors: Mapping[str, Sequence[float]],
-) -> tuple[list[Number], PageFigure | None]:
+def rule_figure(errors: Mapping[str, Sequence[float]]) -> tuple[list[Number], PageFigure | None]:
     """Return the median errors of each learner, and a box with dots of the first ones."""
     from gohr.run_page import box_plots
 

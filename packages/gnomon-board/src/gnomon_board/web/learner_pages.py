@@ -1,4 +1,4 @@
-"""Pages of a learner, of a rule, and of two learners that are compared."""
+"""Pages of a learner, a rule, two learners that are compared, a submission and a replay."""
 
 from __future__ import annotations
 
@@ -8,21 +8,32 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from gnomon_board.computation import computed
 from gnomon_board.database import find_named, find_row
-from gnomon_board.errors import Missing
+from gnomon_board.errors import Conflict, Missing, NotAllowed
+from gnomon_board.evidence import attempts_of_trial
 from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon_board.seasons import find_rule
-from gnomon_board.standing_cache import COUNTED, board_of
+from gnomon_board.standing_cache import board_of, counted_trials
 from gnomon_board.standings import LEVEL, PER_PAGE, Contender, compared
-from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
+from gnomon_board.submissions import shows_hidden_rules
+from gnomon_board.web.api.dependencies import (
+    CurrentSettings,
+    DatabaseOf,
+    MaybeCaller,
+    ReadSession,
+    RowId,
+    Slug,
+)
 from gnomon_board.web.api.records import EntryRecord, RuleRecord, SubmissionRecord
 from gnomon_board.web.board_pages import PageNumber
 from gnomon_board.web.figures import learner_figure, rule_figure
 from gnomon_board.web.page_cache import CurrentBoard
-from gnomon_board.web.templating import PageLinks, rendered
+from gnomon_board.web.replays import replay_of
+from gnomon_board.web.templating import PageLinks, html_response, rendered
+from gohr import BoardSpec
 
 router = APIRouter(tags=["pages"])
 
@@ -36,11 +47,10 @@ def learner(
     season = entry.season
 
     def make() -> str:
-        snapshot = board.snapshot(season)
-        ranked = snapshot.standings.ranked if snapshot else ()
-        unranked = snapshot.standings.unranked if snapshot else ()
-        standing = next((x for x in (*ranked, *unranked) if x.contender.entry_id == entry.id), None)
-        contenders = [each.contender for each in ranked]
+        found = board.standings.get(season)
+        lines = (*found.ranked, *found.unranked)
+        standing = next((x for x in lines if x.contender.entry_id == entry.id), None)
+        contenders = [each.contender for each in found.ranked]
         others = [each for each in contenders if each.entry_id != entry.id]
         own = [each for each in contenders if each.entry_id == entry.id]
         submissions = session.scalars(
@@ -80,15 +90,9 @@ def learner(
 
 def _trials_by_rule(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
     """Return the counted trials of an entry on each rule that it played, in the season's order."""
-    query = (
-        select(VerifiedTrial)
-        .join(Submission, VerifiedTrial.submission_id == Submission.id)
-        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
-        .where(EntryAttempt.entry_id == entry.id, Submission.state.in_(COUNTED))
-        .order_by(EntryAttempt.number, VerifiedTrial.number)
-    )
+    query = counted_trials(VerifiedTrial).where(EntryAttempt.entry_id == entry.id)
     found: dict[str, list[VerifiedTrial]] = {rule.name: [] for rule in entry.season.rules}
-    for trial in session.scalars(query):
+    for trial in session.scalars(query.order_by(EntryAttempt.number, VerifiedTrial.number)):
         found[trial.rule.name].append(trial)
     return {rule: own for rule, own in found.items() if own}
 
@@ -113,8 +117,7 @@ def rule(
     path = f"/seasons/{season}/rules/{quote(name)}"
 
     def make() -> str:
-        snapshot = board.snapshot(found)
-        ranked = [line.contender for line in snapshot.standings.ranked] if snapshot else []
+        ranked = [line.contender for line in board.standings.get(found).ranked]
         errors = _errors_by_entry(session, asked.id)
         learners = [(each, errors[each.entry_id]) for each in ranked if each.entry_id in errors]
         learners.sort(key=lambda one: (median(one[1]), one[0].name.casefold()))
@@ -143,15 +146,11 @@ def rule(
 
 def _errors_by_entry(session: Session, rule_id: int) -> dict[int, list[float]]:
     """Return the errors of each counted trial of a rule, by entry."""
-    query = (
-        select(EntryAttempt.entry_id, VerifiedTrial.tce)
-        .join(Submission, VerifiedTrial.submission_id == Submission.id)
-        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
-        .where(VerifiedTrial.rule_id == rule_id, Submission.state.in_(COUNTED))
-        .order_by(EntryAttempt.entry_id, EntryAttempt.number, VerifiedTrial.number)
-    )
+    query = counted_trials(EntryAttempt.entry_id, VerifiedTrial.tce)
+    order = EntryAttempt.entry_id, EntryAttempt.number, VerifiedTrial.number
     found: dict[int, list[float]] = {}
-    for entry, errors in session.execute(query):
+    of_rule = query.where(VerifiedTrial.rule_id == rule_id).order_by(*order)
+    for entry, errors in session.execute(of_rule):
         found.setdefault(entry, []).append(errors)
     return found
 
@@ -178,9 +177,7 @@ def compare(
             raise Missing("expected two learners with verified trials")
         overall, rules, notes = computed(compared, scores)
         others = session.execute(
-            select(Entry.id, Entry.name)
-            .where(Entry.season_id == season.id, Entry.withdrawn_at.is_(None))
-            .order_by(Entry.name)
+            select(Entry.id, Entry.name).where(Entry.season_id == season.id).order_by(Entry.name)
         ).all()
         return rendered(
             "board/compare.html",
@@ -197,3 +194,72 @@ def compare(
         )
 
     return board.answer(request, season, make)
+
+
+# -- submissions -----------------------------------------------------------------------------------
+
+_MOST = 2**31 - 1
+
+
+@router.get("/submissions/{number}", include_in_schema=False)
+def submission(request: Request, session: ReadSession, number: RowId, who: MaybeCaller) -> Response:
+    """Show a submission: its state with the reason, its scores, and what the reader may do."""
+    found = find_row(session, Submission, number)
+    trials = session.scalars(
+        select(VerifiedTrial)
+        .where(VerifiedTrial.submission_id == found.id)
+        .options(joinedload(VerifiedTrial.rule))
+        .order_by(VerifiedTrial.rule_id, VerifiedTrial.number)
+    )
+    moderates = who is not None and who.may("moderate")
+    return html_response(
+        request,
+        "board/submission.html",
+        public=True,
+        submission=SubmissionRecord.with_place(found, session),
+        season_title=found.season.title,
+        division=found.season.division,
+        trials=trials.all(),
+        can_replay=found.state == "verified" and not shows_hidden_rules(found),
+        moderates=moderates,
+        owns=moderates or (who is not None and who.account_id == found.attempt.entry.account_id),
+    )
+
+
+@router.get("/submissions/{number}/replay", include_in_schema=False)
+def replay(
+    request: Request,
+    session: ReadSession,
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    number: RowId,
+    rule: Annotated[str, Query(max_length=128)] = "",
+    trial: Annotated[int, Query(ge=0, le=_MOST)] = 0,
+    episode: Annotated[int, Query(ge=0, le=_MOST)] = 0,
+    step: Annotated[int, Query(ge=0, le=_MOST)] = 0,
+) -> Response:
+    """Show every attempt of an episode; without a rule, of the first one."""
+    found = find_row(session, Submission, number)
+    if found.state != "verified":
+        raise Conflict(f"submission {found.id} is {found.state}: it has no replay")
+    if shows_hidden_rules(found):
+        raise NotAllowed("replays are shown once the hidden rules are revealed")
+    rules = [each.name for each in found.season.rules]
+    rule = rule or rules[0]
+    log = attempts_of_trial(database, settings, found, rule, trial)
+    learner = found.attempt.entry.name
+    shown = replay_of(log, BoardSpec(**found.season.board), learner, rule, episode, step)
+    values = {"rule": rule, "trial": trial, "episode": episode, "step": shown.step}
+    defaults = {"trial": 0, "episode": 0, "step": 0}
+    return html_response(
+        request,
+        "board/replay.html",
+        public=True,
+        submission=found,
+        entry=found.attempt.entry,
+        season=found.season,
+        rules=rules,
+        trial=trial,
+        replay=shown,
+        links=PageLinks(f"/submissions/{number}/replay", values, defaults),
+    )

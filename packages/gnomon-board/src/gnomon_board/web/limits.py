@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from weakref import WeakSet, WeakValueDictionary
 
 from gnomon_board.errors import TooMany
-from gnomon_board.settings import Settings
 
 MINUTE_S, HOUR_S = 60, 3600
 #: Seconds after which a client with too many open uploads may try again.
 _AGAIN_S = 5
+#: Requests of one address that are answered at once; the others wait.
+_ANSWERED_AT_ONCE = 4
 
 
 def client_of(address: str) -> str:
@@ -142,8 +143,8 @@ class Counts:
 class Intake:
     """Counts of the requests and uploads of clients."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self) -> None:
         self.counts = Counts()
-        self.turns = Turns(settings.answers_at_once)
+        self.turns = Turns(_ANSWERED_AT_ONCE)
         #: Per account.
         self.uploads = AtOnce(1, "another log of this account is being sent: send this one later")

@@ -46,6 +46,8 @@ _LEAST_RATE = 2000
 _REFUSAL_S = 0.05
 #: A body of more bytes counts as an open upload of its address.
 _SMALL = 64 << 10
+#: Most open uploads of one address; an account sends one log at a time.
+_UPLOADS_AT_ONCE = 8
 #: Larger bodies of one address are answered one after the other, and refused with a pause.
 _QUICK = 4 << 10
 #: Most bytes of JSON: the event loop parses it and lists all errors in it.
@@ -77,9 +79,9 @@ class Gate:
         self._app, self._settings, self._turns, self._told = app, settings, turns, told
         self._knows = knows
         self._counts = Counts()
-        self._uploads = AtOnce(settings.uploads_at_once)
+        self._uploads = AtOnce(_UPLOADS_AT_ONCE)
         self._refusals, self._large = Turns(1), Turns(1)
-        self._in_hand, self._at_work = AtOnce(IN_HAND), 0
+        self._in_hand, self._at_work = AtOnce(IN_HAND), AtOnce(AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it here."""
@@ -177,15 +179,12 @@ class Gate:
         Requests that wait for a turn, or whose answers are received slowly, are not counted;
         otherwise five addresses could block all others by waiting.
         """
-        if self._at_work >= AT_ONCE:
+        try:
+            held.enter_context(self._at_work.held("any"))
+        except TooMany:
             await _answer(503, "too many requests at once; try again", 2)(scope, receive, send)
             return
-        self._at_work += 1
-        held.callback(self._let_go)
         await self._app(scope, receive, send)
-
-    def _let_go(self) -> None:
-        self._at_work -= 1
 
     def _paced(self, scope: Scope, receive: Receive, send: Send, *, refused: bool) -> Send:
         """Return a sender that delays refusals, so that an address gets twenty a second at most.

@@ -15,16 +15,18 @@ import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request, Response
 from starlette.datastructures import Headers
-from starlette.requests import HTTPConnection
 
+from gnomon_board.game_cache import GameCache
+from gnomon_board.remote_game import RemoteGame
 from gnomon_board.schema import Season
-from gnomon_board.standing_cache import Snapshot, StandingsCache
-from gnomon_board.studies.play import PlayedGameCache
+from gnomon_board.standing_cache import StandingsCache
+from gnomon_board.studies.play import GameAt
+from gnomon_board.web.api.dependencies import of_app
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -182,14 +184,11 @@ def cached_response(
 
 @dataclass(frozen=True)
 class BoardState:
-    """Standings and games of one application."""
+    """Standings of seasons, games of people, and trials of hidden seasons, in memory."""
 
     standings: StandingsCache
-    games: PlayedGameCache
-
-    def snapshot(self, season: Season) -> Snapshot | None:
-        """Return the current or previous standings of a season; None if none are ready."""
-        return self.standings.get(season.id, season.version)
+    games: GameCache[GameAt] = field(default_factory=lambda: GameCache(1000))
+    trials: GameCache[RemoteGame] = field(default_factory=lambda: GameCache(2048))
 
     def answer(
         self,
@@ -204,19 +203,8 @@ class BoardState:
         ``state`` holds the other changing values that the page depends on.
         """
         if season is not None:
-            snapshot = self.snapshot(season)
-            shown = snapshot and (snapshot.standings.version, snapshot.is_current)
-            state = season.id, season.version, shown, state
+            state = season.id, season.version, self.standings.get(season).version, state
         return cached_response(request, state, make, media_type)
 
 
-async def board_state(connection: HTTPConnection) -> BoardState:
-    """Return the state of the application of a request, created at the first call."""
-    app = connection.app
-    if not hasattr(app.state, "board"):
-        app.state.board = BoardState(StandingsCache(app.state.database), PlayedGameCache())
-    found: BoardState = app.state.board
-    return found
-
-
-CurrentBoard = Annotated[BoardState, Depends(board_state)]
+CurrentBoard = Annotated[BoardState, Depends(of_app("board"))]

@@ -9,13 +9,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from gnomon_board.database import Database
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.studies.induction import Evidence
 from gnomon_board.studies.play import StoredGame, find_game, store_changes, store_guess
 from gnomon_board.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
+from gnomon_board.web.api.records import Form
 from gnomon_board.web.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.replays import replay_of
 from gnomon_board.web.templating import html_response
@@ -32,24 +33,22 @@ Key = Annotated[
 _Milliseconds = Annotated[int, Field(ge=0, lt=2**31)]
 
 
-class ClientForm(BaseModel):
+class ClientForm(Form):
     """Times by the player's own clock, in ms since the last reply was on the screen."""
 
-    model_config = ConfigDict(extra="forbid")
     touch_ms: _Milliseconds
     action_ms: _Milliseconds
     away_ms: _Milliseconds = 0
     animation_ms: _Milliseconds = 0
 
 
-class AttemptForm(BaseModel):
+class AttemptForm(Form):
     """A piece, by its cell, and a bucket.
 
     ``episode`` and ``number``, both from 1, identify the attempt: one that is sent again, since the
     answer was lost, is answered and not made twice.
     """
 
-    model_config = ConfigDict(extra="forbid")
     cell: Annotated[int, Field(ge=1, le=36)]
     bucket: Annotated[int, Field(ge=0, le=3)]
     episode: Annotated[int, Field(ge=1, le=2000)] | None = None
@@ -57,17 +56,15 @@ class AttemptForm(BaseModel):
     client: ClientForm | None = None
 
 
-class BoardForm(BaseModel):
+class BoardForm(Form):
     """The current board, from 1; a request for the next board that is sent twice counts once."""
 
-    model_config = ConfigDict(extra="forbid")
     episode: Annotated[int, Field(ge=1, le=2000)] | None = None
 
 
-class GuessForm(BaseModel):
+class GuessForm(Form):
     """A player's guess at the rule, with a confidence from 1 to 5."""
 
-    model_config = ConfigDict(extra="forbid")
     guess: Annotated[str, Field(min_length=1, max_length=2000)]
     confidence: Annotated[int, Field(ge=1, le=5)]
 
@@ -164,7 +161,7 @@ def _acting(
     write lock for a fraction of the time.
     """
     with database.reading() as session:
-        game = board.games.take(session, key)
+        game = find_game(session, key, board.games)
     if game.has_left:
         raise Conflict("this study is over for you")
     if guess_first and game.guess_due:
@@ -176,7 +173,7 @@ def _acting(
     if made is not None or (played.n_boards, played.gave_up) != before:
         with database.writing(lasting=False) as session:
             changed_at = store_changes(session, game, made)
-    board.games.put_back(game, changed_at)
+    board.games.put_back(game.row.id, (changed_at, played))
 
 
 @router.post("/api/play/games/{key}/attempts", response_model=GamePage)

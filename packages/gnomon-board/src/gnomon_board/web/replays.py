@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gnomon_board.errors import Missing
+from gnomon_board.studies.plan import pieces_of
 from gohr import N_BUCKETS, Board, BoardSpec, TrialLog
 from gohr.experiments import episode_errors
 from gohr.outcomes import EMPTY_CELL
@@ -50,8 +51,7 @@ def replay_of(
     errors = episode_errors(log).tolist()
     if episode >= len(errors):
         raise Missing(f"expected an episode below {len(errors)}, found {episode}")
-    board = Board.from_codes(log.boards[episode].tobytes(), spec)
-    pieces = [{"cell": p.pos, "shape": p.shape, "color": p.color} for p in board.pieces]
+    pieces = pieces_of(Board.from_codes(log.boards[episode].tobytes(), spec))
     steps = _steps(log, episode, pieces)
     step = min(step, len(steps))
     gone = {s.cell: (s.bucket, n) for n, s in enumerate(steps[:step], 1) if s.outcome == "accepted"}

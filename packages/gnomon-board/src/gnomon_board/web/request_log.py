@@ -22,19 +22,14 @@ LogFormat = Literal["text", "json"]
 HEADER = "X-Request-ID"
 _log = logging.getLogger("gnomon.requests")
 #: Id of the current request, in the task and the threads that answer it.
-_current: ContextVar[str] = ContextVar("request", default="")
+CURRENT: ContextVar[str] = ContextVar("request", default="")
 
 
 def begin_request() -> str:
     """Return the id of a new request, and set it for its log lines."""
     found = secrets.token_hex(8)
-    _current.set(found)
+    CURRENT.set(found)
     return found
-
-
-def current_request() -> str:
-    """Return the id of the current request; empty outside of a request."""
-    return _current.get()
 
 
 def log_request(scope: Scope, method: str, status: int, seconds: float) -> None:
@@ -59,8 +54,8 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if current_request():
-            line["request"] = current_request()
+        if CURRENT.get():
+            line["request"] = CURRENT.get()
         line |= getattr(record, "fields", {})
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
@@ -73,7 +68,7 @@ class Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, followed by the traceback if any."""
         text = super().format(record)
-        return f"[{current_request()}] {text}" if current_request() else text
+        return f"[{CURRENT.get()}] {text}" if CURRENT.get() else text
 
 
 def log_to_stderr(log_format: LogFormat) -> None:

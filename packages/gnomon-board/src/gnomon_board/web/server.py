@@ -14,13 +14,13 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
-from gnomon_board.accounts import make_account, note
-from gnomon_board.database import Database, current_revision, require_head, upgrade
+from gnomon_board.accounts import make_account
+from gnomon_board.database import Database, current_revision, note, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
 from gnomon_board.schema import Account
 from gnomon_board.settings import Settings
@@ -45,17 +45,6 @@ _TOO_MANY = (
 )
 
 
-@dataclass(frozen=True)
-class Started:
-    """URL and first token of a server that has started.
-
-    ``first_token`` is that of the first admin, on the first start only; it is not stored.
-    """
-
-    url: str
-    first_token: str | None
-
-
 def prepare(settings: Settings) -> tuple[Database, str | None]:
     """Open the database of a server; create the tables and the first admin of a new one.
 
@@ -66,7 +55,11 @@ def prepare(settings: Settings) -> tuple[Database, str | None]:
     settings.data.mkdir(parents=True, exist_ok=True)
     settings.data.chmod(0o700)
     settings.evidence.mkdir(exist_ok=True)
-    _sweep_incoming(settings)
+    settings.incoming.mkdir(exist_ok=True)
+    for leftover in settings.incoming.iterdir():
+        with suppress(OSError):
+            if time.time() - leftover.stat().st_mtime > _STALE_S:
+                leftover.unlink()
     database = Database(settings.database)
     try:
         if current_revision(database) is None:
@@ -79,21 +72,12 @@ def prepare(settings: Settings) -> tuple[Database, str | None]:
 
 
 def _first_token(database: Database) -> str | None:
-    with database.writing() as session:
-        if session.scalar(select(Account.id).limit(1)) is not None:
-            return None
-        account = make_account(session, "admin")
-        note(session, "account made", "account", account.id, public=False)
-        return issue_token(session, account, ["admin"], label="first")[1]
-
-
-def _sweep_incoming(settings: Settings) -> None:
-    """Remove uploads that a dead process left behind."""
-    settings.incoming.mkdir(exist_ok=True)
-    for leftover in settings.incoming.iterdir():
-        with suppress(OSError):
-            if time.time() - leftover.stat().st_mtime > _STALE_S:
-                leftover.unlink()
+    with suppress(IntegrityError), database.writing() as session:
+        if session.scalar(select(Account.id).limit(1)) is None:
+            account = make_account(session, "admin")
+            note(session, "account made", "account", account.id, public=False)
+            return issue_token(session, account, ["admin"], label="first")[1]
+    return None  # there is an account, also if another server has just made it
 
 
 def serve(
@@ -104,14 +88,15 @@ def serve(
     worker: bool = True,
     log_format: LogFormat = "text",
     warm: bool = True,
-    on_start: Callable[[Started], None],
+    on_start: Callable[[str, str | None], None],
 ) -> None:
     """Serve until SIGINT or SIGTERM.
 
     ``host`` is an address of this machine; ``port`` 0 means any free one. Without ``worker``, run
     ``gnomon-board worker`` separately. ``log_format`` is that of the log on standard error.
     With ``warm``, import and compile what pages need before the start, so that first readers need
-    not wait. ``on_start`` is called once, when the port is open.
+    not wait. ``on_start`` is called once, when the port is open, with the address of the server and
+    the first admin's token, if this is a new server.
 
     Raises LeaderboardError: as :func:`prepare`, and if the port is taken.
     """
@@ -144,7 +129,9 @@ def serve(
         keeper = WorkerSupervisor(database, settings) if worker else None
         if keeper is not None:
             keeper.start()
-        on_start(Started(_url(listening), first_token))
+        address, number = listening.getsockname()[:2]
+        shown = f"[{address}]" if ":" in address else address
+        on_start(f"http://{shown}:{number}", first_token)
         try:
             uvicorn.Server(config).run(sockets=[listening])
         finally:
@@ -157,15 +144,14 @@ def warm_up(app: FastAPI) -> None:
 
     It takes a second of processor time, which would block an event loop.
     """
-    from gnomon_board.computation import computed, load_libraries
+    from gnomon_board.computation import Computation
     from gnomon_board.web.templating import compile_templates
 
-    load_libraries()
-
+    loading = Computation(int)
     for route in app.routes:  # each is built when a path is first compared with it
         route.matches({"type": "http", "method": "GET", "path": "/-", "headers": []})
     compile_templates()
-    computed(int)  # wait for the libraries
+    loading.result()  # the libraries for statistics and figures are loaded
     # These objects are permanent, and a garbage collection of them would block all for 0.1 s.
     gc.collect()
     gc.freeze()
@@ -191,11 +177,6 @@ def _bound(host: str, port: int) -> socket.socket:
         raise LeaderboardError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
     listening.listen()
     return listening
-
-
-def _url(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def impatient(settings: Settings) -> type[asyncio.Protocol]:

@@ -9,18 +9,17 @@ from dataclasses import dataclass
 from typing import Annotated, Any, cast
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Body, Path, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon_board.database import find_row
-from gnomon_board.errors import Conflict, Missing
+from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.schema import Study, StudyAssignment
 from gnomon_board.studies.participants import (
     Step,
-    check_open,
     find_invitation,
     find_player,
     join,
@@ -34,7 +33,7 @@ from gnomon_board.studies.participants import (
     take_step,
 )
 from gnomon_board.studies.plan import AnswerError, Ending, Question, StudyPlan
-from gnomon_board.studies.plan_check import check_plan
+from gnomon_board.studies.play import find_game
 from gnomon_board.web.api.dependencies import (
     Admin,
     CurrentSettings,
@@ -63,16 +62,11 @@ def studies(request: Request, session: ReadSession, who: Admin) -> Response:
 
 @router.get("/studies/{number}", include_in_schema=False)
 def study(request: Request, session: ReadSession, who: Admin, number: RowId) -> Response:
-    """Show a study: its lists, its players by pseudonym, and warnings of its plan."""
+    """Show a study: its lists, and its players by pseudonym."""
     found = find_row(session, Study, number)
     plan = StudyPlan.from_record(found.plan)
     return html_response(
-        request,
-        "play/study.html",
-        study=found,
-        plan=plan,
-        players=player_counts(session, found),
-        findings=[each for each in check_plan(plan).findings if each.severity != "note"],
+        request, "play/study.html", study=found, plan=plan, players=player_counts(session, found)
     )
 
 
@@ -83,13 +77,6 @@ Key = Annotated[
 ]
 #: Seconds that a browser keeps the key of a participant: 90 days.
 _COOKIE_S = 90 * 86_400
-
-
-class JoinForm(BaseModel):
-    """Whether the invited person agrees to take part."""
-
-    model_config = ConfigDict(extra="forbid")
-    agree: bool = False
 
 
 class Lead(BaseModel):
@@ -147,7 +134,8 @@ def invitation_html(request: Request, session: ReadSession, key: Key) -> Respons
     try:
         if returning(session, found, kept, held):
             return RedirectResponse(f"/players/{held}", 303)
-        check_open(found)
+        if found.is_closed:
+            raise NotAllowed("this study is over")
         if held and plan.recruitment.identity not in kept:
             player = find_player(session, held)
             begun = "" if player.ending or player.study_id != found.id else f"/players/{held}"
@@ -178,8 +166,8 @@ def join_study(
     session: WriteSession,
     settings: CurrentSettings,
     key: Key,
-    form: JoinForm,
     _: Checked,
+    agree: Annotated[bool, Body(embed=True)] = False,
 ) -> Lead:
     """Add a participant who agrees; a cookie keeps the key, by which the same browser continues.
 
@@ -187,7 +175,7 @@ def join_study(
     browser is refused with 409.
     """
     found = find_invitation(session, key)
-    if not form.agree:
+    if not agree:
         raise Conflict("expected consent")
     most = settings.max_play_sessions_per_hour
     counts = request.app.state.intake.counts
@@ -296,8 +284,8 @@ def go_on(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Le
         if game is None:
             return Lead(address=f"/players/{key}")
         session.flush()
-        found = board.games.take(session, game)
-    board.games.put_back(found, found.row.changed_at)
+        found = find_game(session, game, board.games)
+    board.games.put_back(found.row.id, (found.row.changed_at, found.session))
     shows = found.is_test and not found.session.attempts
     return Lead(address=f"/play/games/{game}{'/evidence' if shows else ''}")
 

@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -45,10 +45,14 @@ def moment(value: datetime.datetime | str | None) -> Markup:
 
 
 def piece_words(piece: Any) -> str:
-    """Return the shape and colour of a piece in words."""
-    names = ("color", "shape")
-    words = [piece[n] if isinstance(piece, Mapping) else getattr(piece, n) for n in names]
-    return " ".join(str(word).lower() for word in words if word) or "empty cell"
+    """Return the colour and the shape of a piece in words, or the number of an empty cell.
+
+    >>> piece_words({"cell": 7, "color": None, "shape": None})
+    'empty cell 7'
+    """
+    got = piece.get if isinstance(piece, Mapping) else partial(getattr, piece)
+    words = [str(got(name)).lower() for name in ("color", "shape") if got(name)]
+    return " ".join(words) or f"empty cell {got('cell')}"
 
 
 _SELECTION = "; the remaining attempts may be a selection"
@@ -65,14 +69,12 @@ def lines(text: str) -> Markup:
     return Markup("<br>").join(escape(line) for line in text.splitlines())
 
 
-@cache
-def _markdown() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable("table")
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def page_markup(text: str) -> Markup:
     """Return a page in Markdown as HTML, with any HTML in it escaped."""
-    return Markup(_markdown().render(text))
+    return Markup(_MARKDOWN.render(text))
 
 
 @dataclass(frozen=True)

@@ -226,8 +226,7 @@ def test_a_withdrawal_leaves_a_tombstone(client, database, token, packed, verdic
     assert client.post(path, json=why, headers=bearer(token)).status_code == 409
     assert len(trials_of(database, 1)) == 4
     assert client.get("/api/seasons/spring/submissions").json()[0]["state"] == "withdrawn"
-    actions = [line["action"] for line in client.get("/api/audit-log").json()]
-    assert actions[-1] == "submission withdrawn"
+    assert "submission withdrawn" in client.get("/moderation").text
 
 
 def test_moderators_refuse_and_verify_again(client, database, token, packed, verdict):

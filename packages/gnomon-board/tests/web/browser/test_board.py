@@ -146,6 +146,6 @@ def test_standings_are_searched_and_paged_without_a_script(open_page):
     page.get_by_role("link", name="Errors", exact=True).click()
     page.get_by_label("Search").fill("learner 0012")
     page.get_by_role("button", name="Show", exact=True).click()
-    page.get_by_text("1 of 194 learners.").wait_for()
+    page.get_by_text("1 of 196 learners.").wait_for()
     assert page.locator("tr[id] .who a").all_inner_texts() == ["Learner 0012"]
     assert "by=errors" in page.url

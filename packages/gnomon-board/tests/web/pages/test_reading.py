@@ -62,10 +62,13 @@ def test_the_rows_are_those_of_the_interface_in_the_order_of_their_ranks(lively,
     assert "2 attempts, 2 verified" in page
 
 
-def test_withdrawn_entries_are_tombstones_with_a_reason(lively):
+def test_withdrawn_and_refused_attempts_are_tombstones_with_a_reason(lively):
     page = lively.get("/seasons/spring-2026").text
-    assert "Second thoughts" in page
-    assert "the learner had a mistake in it" in page
+    below = page[page.index('id="unranked"') :]
+    for name in ("Second thoughts", "Too good", "Out of memory"):
+        assert name in below
+    gone = re.search(r'href="(/entries/\d+)">Second thoughts', below)[1]
+    assert "the learner had a mistake in it" in lively.get(gone).text
     ranked = board(lively)["ranked"]
     assert "Second thoughts" not in [line["contender"]["name"] for line in ranked]
 

@@ -1,13 +1,12 @@
-"""JSON API of administration: accounts, tokens, sign-in, moderation, the audit log."""
+"""JSON API of administration: accounts, tokens, sign-in, moderation."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Body, Depends, HTTPException, Path, Request, Response
+from pydantic import BaseModel, Field
 from sqlalchemy import select
-from sqlalchemy.orm import joinedload
 
 from gnomon_board.accounts import (
     Registration,
@@ -17,24 +16,23 @@ from gnomon_board.accounts import (
     close_account,
     decide,
     erase_account,
-    note,
     request_of,
     set_registration,
 )
-from gnomon_board.database import find_row
-from gnomon_board.errors import Missing, Refusal
-from gnomon_board.schema import Account, AuditRecord, Token
+from gnomon_board.database import find_row, note
+from gnomon_board.errors import Missing
+from gnomon_board.schema import Account, Token
 from gnomon_board.tokens import (
     Scope,
     caller_of_token,
     check_scopes,
-    end_browser_session,
     issue_token,
+    own_token,
     revoke_token,
-    start_browser_session,
 )
 from gnomon_board.web.api.dependencies import (
     COOKIE,
+    WRONG_TOKEN,
     Admin,
     After,
     Anybody,
@@ -43,14 +41,13 @@ from gnomon_board.web.api.dependencies import (
     DatabaseOf,
     IntakeOf,
     Limit,
-    MaybeCaller,
     Moderator,
     ReadSession,
     RowId,
     WriteSession,
     paced,
 )
-from gnomon_board.web.api.records import AuditLine, IssuedToken, TokenRecord, TokenRequestRecord
+from gnomon_board.web.api.records import Form, IssuedToken, TokenRecord, TokenRequestRecord
 from gnomon_board.web.limits import HOUR_S
 from gnomon_board.web.middleware import address_of
 
@@ -58,24 +55,19 @@ router = APIRouter(prefix="/api", tags=["accounts and tokens"])
 
 _Label = Annotated[str, Field(max_length=128)]
 _Days = Annotated[float, Field(gt=0, le=3650, allow_inf_nan=False)]
-_Scopes = Annotated[list[Scope], Field(min_length=1, max_length=3)]
+_Scopes = Annotated[tuple[Scope, ...], Field(min_length=1, max_length=3)]
 
 
 #: Requests for a token that one address may send in an hour.
 _ASKS_PER_HOUR = 10
+#: Hours that a browser stays signed in.
+_BROWSER_HOURS = 12
 
 
-class WrongToken(Refusal):
-    """A token that is not valid."""
-
-    status = 401
-
-
-class NewToken(BaseModel):
+class NewToken(Form):
     """A new token: its scopes, label and days until it ends."""
 
-    model_config = ConfigDict(extra="forbid")
-    scopes: _Scopes = ["submit"]
+    scopes: _Scopes = ("submit",)
     label: _Label = ""
     days: _Days | None = 90
 
@@ -104,16 +96,7 @@ def make_token(session: WriteSession, wanted: NewToken, who: Anybody) -> IssuedT
         wanted.scopes,
         label=clean_text(wanted.label, "label"),
         days=wanted.days,
-        parent=session.get_one(Token, who.token_id),
-    )
-    note(
-        session,
-        "token issued",
-        "token",
-        token.id,
-        by=who.account_id,
-        public=False,
-        scopes=token.scopes,
+        parent=own_token(session, who),
     )
     return IssuedToken.model_construct(**TokenRecord.of(token).model_dump(), token=text)
 
@@ -152,10 +135,9 @@ def end_account(
 moderation_router = APIRouter(prefix="/api", tags=["moderation"])
 
 
-class TokenAsked(BaseModel):
+class TokenAsked(Form):
     """A request for a token: name, contact and reason."""
 
-    model_config = ConfigDict(extra="forbid")
     name: Annotated[str, Field(max_length=200)]
     contact: Annotated[str, Field(max_length=300)] = ""
     reason: Annotated[str, Field(max_length=4000)] = ""
@@ -191,13 +173,6 @@ def claim(session: WriteSession, claim: Annotated[str, Path(max_length=64)]) -> 
     return ClaimedToken(name=name, token=claim_token(session, claim))
 
 
-class SignIn(BaseModel):
-    """The token that a browser signs in by."""
-
-    model_config = ConfigDict(extra="forbid")
-    token: Annotated[str, Field(max_length=300)]
-
-
 @router.post("/session", status_code=204)
 def sign_in(
     request: Request,
@@ -205,20 +180,28 @@ def sign_in(
     database: DatabaseOf,
     settings: CurrentSettings,
     intake: IntakeOf,
-    given: SignIn,
+    token: Annotated[str, Body(embed=True, max_length=300)],
 ) -> None:
     """Sign a browser in: a cookie stands for the token until it is signed out."""
     intake.counts.count(f"sign-in {address_of(request.scope)}", most=settings.sign_ins_per_minute)
     with database.writing() as session:
-        who = caller_of_token(session, given.token.strip())
+        who = caller_of_token(session, token.strip())
         if who is None:
-            raise WrongToken("this token is wrong, revoked or expired")
-        cookie = start_browser_session(session, who, hours=settings.session_hours)
-        note(session, "signed in", "account", who.account_id, by=who.account_id, public=False)
+            raise HTTPException(401, WRONG_TOKEN)
+        parent = own_token(session, who)
+        _, cookie = issue_token(
+            session,
+            parent.account,
+            parent.scopes,
+            label="browser",
+            days=_BROWSER_HOURS / 24,
+            parent=parent,
+            is_browser=True,
+        )
     response.set_cookie(
         COOKIE,
         cookie,
-        max_age=round(settings.session_hours * 3600),
+        max_age=_BROWSER_HOURS * 3600,
         path="/",
         secure=settings.secure_cookies,
         httponly=True,
@@ -228,31 +211,26 @@ def sign_in(
 
 @router.delete("/session", status_code=204)
 def sign_out(
-    response: Response, session: WriteSession, who: MaybeCaller, _: Annotated[None, CsrfChecked]
+    request: Request, response: Response, session: WriteSession, _: Annotated[None, CsrfChecked]
 ) -> None:
     """Sign a browser out, on the server as well as in the browser."""
+    who = caller_of_token(session, request.cookies.get(COOKIE, ""))
     if who is not None:
-        end_browser_session(session, who)
+        revoke_token(session.get_one(Token, who.token_id))
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
 
 
-class Switch(BaseModel):
-    """Whether strangers get accounts: at once, once a moderator has agreed, or not."""
-
-    registration: Registration
-
-
-@moderation_router.put("/registration")
-def put_registration(session: WriteSession, wanted: Switch, who: Moderator) -> Switch:
-    """Turn the switch."""
-    set_registration(session, wanted.registration, by=who.account_id)
-    return wanted
+@moderation_router.put("/registration", status_code=204)
+def put_registration(
+    session: WriteSession, registration: Annotated[Registration, Body(embed=True)], who: Moderator
+) -> None:
+    """Set whether strangers get accounts: at once, once a moderator has agreed, or not."""
+    set_registration(session, registration, by=who.account_id)
 
 
-class Decision(BaseModel):
+class Decision(Form):
     """The numbers of requests for a token, and whether they are granted."""
 
-    model_config = ConfigDict(extra="forbid")
     requests: Annotated[list[Annotated[int, Field(ge=1, lt=2**31)]], Field(max_length=1000)]
     grant: bool
 
@@ -264,15 +242,3 @@ def decide_requests(
     """Grant requests, which makes the accounts, or refuse them; return those that waited."""
     found = decide(session, decision.requests, grant=decision.grant, by=who.account_id)
     return [TokenRequestRecord.of(each) for each in found]
-
-
-@moderation_router.get("/audit-log")
-def audit_log(
-    session: ReadSession, who: MaybeCaller, limit: Limit = 100, after: After = 0
-) -> list[AuditLine]:
-    """List what was done, in the order in which it was; moderators see all of it."""
-    rows = select(AuditRecord).where(AuditRecord.id > after)
-    if who is None or not who.may("moderate"):
-        rows = rows.where(AuditRecord.public)
-    rows = rows.options(joinedload(AuditRecord.account)).order_by(AuditRecord.id).limit(limit)
-    return [AuditLine.of(record) for record in session.scalars(rows)]

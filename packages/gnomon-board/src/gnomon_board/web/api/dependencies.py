@@ -7,7 +7,7 @@ import hmac
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from gnomon_board.accounts import MAX_NAME
 from gnomon_board.database import Database
 from gnomon_board.settings import Settings
-from gnomon_board.tokens import Caller, Scope, caller_of_cookie, caller_of_token
+from gnomon_board.tokens import Caller, Scope, caller_of_token, check_scopes
 from gnomon_board.web.limits import Intake
 from gnomon_board.web.middleware import address_of
 
@@ -32,14 +32,19 @@ COOKIE = "gnomon_session"
 #: Where the script of a form puts the token against forged requests.
 CSRF_HEADER = "X-CSRF-Token"
 
+WRONG_TOKEN = "this token is wrong, revoked or expired"
+
 _bearer = HTTPBearer(auto_error=False, description="An API token: gnomon_...")
 _cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="Cookie of a signed-in browser.")
 
 
-# What takes no time is ``async``: the framework sends everything else through a thread.
-async def settings(connection: HTTPConnection) -> Settings:
-    """Return how the server was set up."""
-    found: Settings = connection.app.state.settings
+def of_app(name: str) -> Callable[[HTTPConnection], Awaitable[Any]]:
+    """Return the dependency on a part of the state of the application."""
+
+    # It is ``async`` since it takes no time: the framework calls others in a thread.
+    async def found(connection: HTTPConnection) -> Any:
+        return getattr(connection.app.state, name)
+
     return found
 
 
@@ -49,21 +54,9 @@ def site_of(connection: HTTPConnection) -> str:
     return (settings.public_url or str(connection.base_url)).rstrip("/")
 
 
-async def database(connection: HTTPConnection) -> Database:
-    """Return the database, for handlers that open their own sessions."""
-    found: Database = connection.app.state.database
-    return found
-
-
-async def intake(connection: HTTPConnection) -> Intake:
-    """Return the counts of the requests of clients."""
-    found: Intake = connection.app.state.intake
-    return found
-
-
-CurrentSettings = Annotated[Settings, Depends(settings)]
-DatabaseOf = Annotated[Database, Depends(database)]
-IntakeOf = Annotated[Intake, Depends(intake)]
+CurrentSettings = Annotated[Settings, Depends(of_app("settings"))]
+DatabaseOf = Annotated[Database, Depends(of_app("database"))]
+IntakeOf = Annotated[Intake, Depends(of_app("intake"))]
 
 
 # Handlers wait for the database in threads of a pool. If a session ended in one of these too, a
@@ -117,33 +110,26 @@ async def maybe_caller(
     """
     if bearer is None and not cookie:
         return None
-    if bearer is None:
-        return await run_in_threadpool(_known, database, caller_of_cookie, cookie or "")
-    found = await run_in_threadpool(_known, database, caller_of_token, bearer.credentials)
-    if found is None:
+    secret = bearer.credentials if bearer else cookie or ""
+    found = await run_in_threadpool(_known, database, secret)
+    if found is None and bearer is not None:
         key, state = f"wrong-token {address_of(connection.scope)}", connection.app.state
         state.intake.counts.count(key, most=state.settings.sign_ins_per_minute)
-        raise HTTPException(401, "this token is wrong, revoked or expired", _CHALLENGE)
+        raise HTTPException(401, WRONG_TOKEN, _CHALLENGE)
     return found
 
 
-def _known(
-    database: Database, caller_of: Callable[[Session, str], Caller | None], secret: str
-) -> Caller | None:
+def _known(database: Database, secret: str) -> Caller | None:
     with database.reading() as session:
-        return caller_of(session, secret)
+        return caller_of_token(session, secret)
 
 
 def is_known(database: Database, scope: ASGIScope) -> bool:
-    """Whether a request comes with a token or a cookie of somebody's; nothing of it is read."""
+    """Return whether a request comes with a valid token or cookie; no byte of its body is read."""
     connection = HTTPConnection(scope)
     token = connection.headers.get("authorization", "").removeprefix("Bearer ")
-    cookie = connection.cookies.get(COOKIE, "")
-    with database.reading() as session:
-        return bool(
-            (token and caller_of_token(session, token))
-            or (cookie and caller_of_cookie(session, cookie))
-        )
+    secrets = filter(None, (token, connection.cookies.get(COOKIE, "")))
+    return any(_known(database, secret) is not None for secret in secrets)
 
 
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
@@ -190,12 +176,6 @@ async def paced(settings: CurrentSettings, intake: IntakeOf, who: Anybody) -> No
     intake.counts.count(f"write {who.account_id}", most=settings.writes_per_minute)
 
 
-def check_scope(who: Caller, scope: Scope) -> None:
-    """Refuse a caller without a scope."""
-    if not who.may(scope):
-        raise HTTPException(403, f"expected a token with the scope {scope!r}")
-
-
 def caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     """Return the dependency that wants a caller with a scope: 401 without one, 403 without that.
 
@@ -203,7 +183,7 @@ def caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     """
 
     async def wanted(found: Annotated[Caller, Depends(identified)]) -> Caller:
-        check_scope(found, scope)
+        check_scopes(found.scopes, [scope])
         return found
 
     return wanted

@@ -7,34 +7,19 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, PlainTextResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from sqlalchemy import select
 
 from gnomon_board.database import Database, find_named, find_row
-from gnomon_board.entries import (
-    assignment_of,
-    attempt_of,
-    new_attempt,
-    own_entry,
-    register,
-    withdraw_entry,
-)
+from gnomon_board.entries import assignment_of, attempt_of, new_attempt, own_entry, register
 from gnomon_board.errors import Missing, NotAllowed
-from gnomon_board.evidence import receive, receiving, sound_log
-from gnomon_board.hidden import GameCache, begin, close_attempt, make_moves
+from gnomon_board.evidence import received, sound_log
+from gnomon_board.hidden import begin, close_attempt, make_moves
 from gnomon_board.remote_game import AttemptPlay, Moves, Replies
 from gnomon_board.schema import Entry, Season, Submission
 from gnomon_board.settings import MIB, Settings
-from gnomon_board.submissions import (
-    Manifest,
-    announce,
-    refuse_later,
-    requeue,
-    shows_hidden_rules,
-    take_in,
-)
-from gnomon_board.submissions import withdraw as withdraw_submission
-from gnomon_board.tokens import Caller
+from gnomon_board.submissions import Manifest, announce, change, shows_hidden_rules, take_in
+from gnomon_board.tokens import Caller, check_scopes
 from gnomon_board.web.api.dependencies import (
     After,
     Anybody,
@@ -47,12 +32,12 @@ from gnomon_board.web.api.dependencies import (
     Slug,
     Submitter,
     WriteSession,
-    check_scope,
     paced,
 )
-from gnomon_board.web.api.records import EntryRecord, Reason, SeasonRecord, SubmissionRecord
+from gnomon_board.web.api.records import EntryRecord, Form, Reason, SeasonRecord, SubmissionRecord
 from gnomon_board.web.limits import HOUR_S, Intake
 from gnomon_board.web.middleware import address_of
+from gnomon_board.web.page_cache import CurrentBoard
 
 router = APIRouter(prefix="/api/seasons", tags=["seasons"])
 
@@ -73,7 +58,7 @@ def get_season(session: ReadSession, season: Slug) -> SeasonRecord:
 def list_entries(
     session: ReadSession, season: Slug, limit: Limit = 100, after: After = 0
 ) -> list[EntryRecord]:
-    """List the registered learners of a season, withdrawn ones too, in the order of their ids."""
+    """List the registered learners of a season in the order of their ids."""
     found = find_named(session, Season, season)
     rows = select(Entry).where(Entry.season_id == found.id, Entry.id > after)
     return [EntryRecord.of(e) for e in session.scalars(rows.order_by(Entry.id).limit(limit))]
@@ -93,26 +78,16 @@ def list_submissions(
 entries_router = APIRouter(prefix="/api", tags=["entries"])
 
 
-class NewEntry(BaseModel):
+class NewEntry(Form):
     """A learner that is to be registered. Texts are plain."""
 
-    model_config = ConfigDict(extra="forbid")
     name: Annotated[str, Field(max_length=200)]
     description: Annotated[str, Field(max_length=8000)] = ""
 
 
-def check_owner(entry: Entry, who: Caller) -> None:
-    """Refuse with a :class:`NotAllowed` what only the entry's account, or a moderator, may do."""
-    if entry.account_id != who.account_id and not who.may("moderate"):
-        raise NotAllowed(f"entry {entry.id} is another account's")
-
-
 @entries_router.post("/seasons/{season}/entries", status_code=201, dependencies=[Depends(paced)])
 def register_entry(
-    session: WriteSession,
-    season: Slug,
-    entry: NewEntry,
-    who: Submitter,
+    session: WriteSession, season: Slug, entry: NewEntry, who: Submitter
 ) -> EntryRecord:
     """Register a learner in a season, or return one's own entry of this name."""
     found = find_named(session, Season, season)
@@ -146,15 +121,6 @@ def assign_next_attempt(session: WriteSession, entry: RowId, who: Submitter) -> 
     return EntryRecord.of(found)
 
 
-@entries_router.post("/entries/{entry}/withdraw")
-def withdraw(session: WriteSession, entry: RowId, why: Reason, who: Submitter) -> EntryRecord:
-    """Take an entry off the board. It stays as a tombstone, with the reason."""
-    found = find_row(session, Entry, entry)
-    check_owner(found, who)
-    withdraw_entry(session, found, why.reason, by=who.account_id)
-    return EntryRecord.of(found)
-
-
 # -- attempts of hidden seasons, in many trials with each request ---------------------------------
 
 remote_router = APIRouter(prefix="/api", tags=["hidden division"])
@@ -175,10 +141,10 @@ def close(session: WriteSession, entry: RowId, number: RowId, who: Submitter) ->
 
 
 @remote_router.post("/remote/moves")
-def post_moves(request: Request, database: DatabaseOf, moves: Moves, who: Submitter) -> Replies:
+def post_moves(board: CurrentBoard, database: DatabaseOf, moves: Moves, who: Submitter) -> Replies:
     """Make attempts in several trials; answered ones are counted, and never made twice."""
-    live: GameCache = request.app.state.live_games
-    return Replies(replies=make_moves(database, live, moves.moves, account_id=who.account_id))
+    made = make_moves(database, board.trials, moves.moves, account_id=who.account_id)
+    return Replies(replies=made)
 
 
 # -- submissions ----------------------------------------------------------------------------------
@@ -187,6 +153,8 @@ submissions_router = APIRouter(prefix="/api", tags=["submissions"])
 
 #: Uploads for each announcement that the hourly limit permits, since answers may be lost.
 _SENDS = 3
+#: Mebibytes of logs that one account, and one address, may send in an hour, each log at least one.
+_MIB_PER_HOUR = 8192
 #: Bytes that are read beyond the announced number, to refuse the log as another one.
 _MORE = 1 << 16
 
@@ -208,8 +176,7 @@ def announce_submission(
     """
     key, most = f"submit {who.account_id}", settings.submissions_per_hour
     intake.counts.count(key, most=most, window_s=HOUR_S)
-    found = find_row(session, Entry, entry)
-    check_owner(found, who)
+    found = own_entry(session, entry, who.account_id, or_any=who.may("moderate"))
     submission = announce(session, settings, attempt_of(found, number), manifest)
     return SubmissionRecord.with_place(submission, session)
 
@@ -242,8 +209,7 @@ async def send_log(
         most = await run_in_threadpool(
             _may_send, database, settings, intake, submission, who, address
         )
-        with receiving(settings) as incoming:
-            await receive(request.stream(), incoming, most)
+        async with received(settings, request.stream(), most) as incoming:
             await run_in_threadpool(take_in, database, settings, submission, incoming)
     return await run_in_threadpool(_told, database, submission)
 
@@ -284,16 +250,12 @@ def change_submission(
 
     The reason is public. The record of the submission stays, and the attempt counts.
     """
-    check_scope(who, "submit" if action == "withdraw" else "moderate")
-    found, reason = find_row(session, Submission, submission, lock=True), why.reason if why else ""
+    check_scopes(who.scopes, ["submit" if action == "withdraw" else "moderate"])
+    found = find_row(session, Submission, submission, lock=True)
     if action == "withdraw":
-        check_owner(found.attempt.entry, who)
-        withdraw_submission(session, found, reason, by=who.account_id)
-    elif action == "refuse":
-        refuse_later(session, found, reason, by=who.account_id)
-    else:
-        requeue(session, found, by=who.account_id)
-        session.flush()
+        own_entry(session, found.attempt.entry_id, who.account_id, or_any=who.may("moderate"))
+    change(session, found, action, why.reason if why else "", by=who.account_id)
+    session.flush()
     return SubmissionRecord.with_place(found, session)
 
 
@@ -310,11 +272,12 @@ def _may_send(
     intake.counts.count(key, most=most, window_s=HOUR_S)
     with database.reading() as session:
         submission = find_row(session, Submission, submission_id)
-        check_owner(submission.attempt.entry, who)
+        entry = submission.attempt.entry_id
+        own_entry(session, entry, who.account_id, or_any=who.may("moderate"))
         announced = submission.log_bytes
     intake.counts.count(
         *(f"MiB {who.account_id}", f"MiB {address}"),
-        most=settings.upload_mib_per_hour,
+        most=_MIB_PER_HOUR,
         window_s=HOUR_S,
         amount=-(-announced // MIB),
     )

@@ -17,6 +17,12 @@ _Moment = datetime.datetime
 _NameOf = Annotated[str, BeforeValidator(attrgetter("name"))]
 
 
+class Form(BaseModel):
+    """The body of a request; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class _RowRecord(BaseModel):
     """A record of a row of the database, whose attributes have the names of the fields."""
 
@@ -34,10 +40,9 @@ class Problem(BaseModel):
     detail: str
 
 
-class Reason(BaseModel):
+class Reason(Form):
     """Why something is done; it is public."""
 
-    model_config = ConfigDict(extra="forbid")
     reason: Annotated[str, Field(max_length=4000)] = ""
 
 
@@ -111,8 +116,6 @@ class EntryRecord(_RowRecord):
     name: str
     description: str
     created_at: _Moment
-    withdrawn_at: _Moment | None
-    withdrawn_reason: str
     attempts: list[AttemptRecord]
 
 
@@ -128,9 +131,7 @@ class SubmissionRecord(_RowRecord):
     learner: Annotated[str, Field(validation_alias=AliasPath("attempt", "entry", "name"))]
     attempt: Annotated[int, Field(validation_alias=AliasPath("attempt", "number"))]
     n_attempts_of_entry: Annotated[
-        int,
-        BeforeValidator(len),
-        Field(validation_alias=AliasPath("attempt", "entry", "attempts")),
+        int, BeforeValidator(len), Field(validation_alias=AliasPath("attempt", "entry", "attempts"))
     ]
     state: str
     reason: str
@@ -141,7 +142,6 @@ class SubmissionRecord(_RowRecord):
     created_at: _Moment
     changed_at: _Moment
     verified_at: _Moment | None
-    withdrawn_at: _Moment | None
     ahead: int | None = None
 
     @classmethod
@@ -151,20 +151,6 @@ class SubmissionRecord(_RowRecord):
         if submission.state == "queued":
             record.ahead = place_in_queue(session, submission)
         return record
-
-
-class TrialRecord(_RowRecord):
-    """The scores of a trial, from the replay."""
-
-    rule: _NameOf
-    trial: Annotated[int, Field(validation_alias="number")]
-    tce: float
-    errors_to_learn: float | None
-    n_episodes: int
-    n_attempts: int
-    n_moves: int
-    n_cleared: int
-    log_sha256: str
 
 
 class TokenRecord(_RowRecord):
@@ -198,15 +184,3 @@ class TokenRequestRecord(_RowRecord):
     state: str
     network: Annotated[str, BeforeValidator(lambda text: (text or "")[:12])]
     created_at: _Moment
-
-
-class AuditLine(_RowRecord):
-    """A line of the audit log."""
-
-    id: int
-    at: _Moment
-    account: Annotated[str | None, BeforeValidator(lambda account: account and account.name)]
-    action: str
-    subject: str
-    subject_id: int | None
-    detail: dict[str, Any]

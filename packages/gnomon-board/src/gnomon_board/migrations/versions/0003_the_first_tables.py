@@ -1,11 +1,11 @@
 """The tables of the first release, which `gnomon_board.schema` creates.
 
-Version 1, of boards made before this release, is refused.
+Versions 1 and 2, of boards made before this release, are refused.
 """
 
 from __future__ import annotations
 
-revision = "2"
+revision = "3"
 down_revision = None
 branch_labels = None
 depends_on = None

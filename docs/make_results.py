@@ -119,8 +119,8 @@ print(tag_effects(errors, ["cell", "order", "memory", "count"]).where(tag="order
 
 ## Ranks
 
-Mean skill over rules with its 95 % interval, and the rank: by the mean share of pairs of runs won on a rule, with the
-simultaneous 95 % interval from the comparisons of all pairs. The intervals describe these rules with more
+Mean skill over rules with its 95 % interval, and the simultaneous 95 % interval of the rank among all learners, by comparisons of all pairs
+of them, for one learner of each sort; `gnomon rank gohr-full --score skill` prints the others. The intervals describe these rules with more
 trials, not other rules. The two columns may disagree: a few rules on which a learner fails badly move its mean, while every rule
 counts equally in the rank.
 
@@ -168,14 +168,15 @@ def mean_skill(table: ScoreTable) -> dict[tuple[str, str], float]:
 
 
 def rank_rows(table: ScoreTable, ranking: Ranking) -> list[list[str]]:
-    """Return a row a learner: its settings, mean skill, rank and the interval of that."""
+    """Return a row for each shown learner: its settings, mean skill and the interval of its rank."""
     found = estimate(table, ["mean"], n_resamples=N_RESAMPLES, rng=np.random.default_rng(0))
     estimates = {estimate.algorithm: estimate for estimate in found}
     rows = []
-    for place, one in enumerate(ranking, start=1):
-        e, name = estimates[one.name], one.name
+    shown = (one for one in ranking if one.name in SHOWN)
+    for one in sorted(shown, key=lambda one: one.rank_low):
+        e = estimates[one.name]
         between = f"{decimal(e.value, 3)} [{decimal(e.low, 3)}, {decimal(e.high, 3)}]"
-        rows.append([str(place), f"`{name}`", between, f"{one.rank_low} to {one.rank_high}"])
+        rows.append([f"`{one.name}`", between, f"{one.rank_low} to {one.rank_high}"])
     return rows
 
 
@@ -362,7 +363,7 @@ def page(folder: Path) -> str:
         trials=len(whole) // len(whole.algorithms) // len(whole.tasks),
         stopped=stopped_text(about),
         n_scored=len(rules),
-        ranks=lines(["", "learner", "mean skill", "rank"], rank_rows(table, ranking)),
+        ranks=lines(["learner", "mean skill", "rank"], rank_rows(table, ranking)),
         families=family_text(means),
         tags=", ".join(f"`{tag}`" for tag in TAGS_SHOWN),
         costs=cost_text(found),

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 import pytest
 
 from gnomon.errors import GnomonError
-from gohr.execution import ProcessWorkers, Workers, cluster_workers, make_workers
+from gohr.execution import ProcessWorkers, Workers, cluster_workers
 
 
 def square(x: int) -> int:
@@ -99,9 +99,3 @@ def test_a_piece_that_kills_its_worker_or_hangs_costs_no_other():
 def test_workers_that_cannot_start_are_one_error():
     with pytest.raises(GnomonError, match="no worker process started"):
         list(ProcessWorkers(2, prepare=refuse).map(square, range(4)))
-
-
-def test_who_does_the_work():
-    assert not isinstance(make_workers(1), ProcessWorkers)
-    assert isinstance(make_workers(1, time_s=1), ProcessWorkers)
-    assert isinstance(make_workers(3), ProcessWorkers)

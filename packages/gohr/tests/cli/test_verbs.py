@@ -118,18 +118,6 @@ def test_demo_says_the_medians_and_where_the_report_is(command, monkeypatch, tmp
     assert said.out.endswith("report: gohr-demo/report/report.html\n")
 
 
-def test_ctrl_c_keeps_what_was_played(command, monkeypatch):
-    def interrupt(trial: Trial) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Trial, "play", interrupt)
-    said = command("gohr run small.toml --out out")
-    assert said.status == 130
-    assert said.err == (
-        "gohr: stopped; the attempts so far are in out, and the same command resumes the run\n"
-    )
-
-
 def test_ctrl_c_before_the_first_trial_says_so(command, monkeypatch, tmp_path):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -227,18 +215,6 @@ def test_bad_input_is_told_in_a_line_and_nothing_is_written(command, tmp_path, w
     # A rule error goes on with the line at fault and a caret; all others are one line.
     assert said.err.count("\n") == (3 if "bad.txt, " in said.err else 1)
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_a_rule_that_is_stuck_as_dealt_is_warned_of(command, tmp_path):
-    (tmp_path / "typo.toml").write_text(
-        'name = "typo"\nrules = ["clockwise", {name="typo", text="(*,sqare,*,*,1)"}]\n'
-        'learners = ["uniform"]\ntrials = 2\nepisodes = 3\n'
-    )
-    warning = "gohr: rule typo: no piece can be moved on 3 of 3 boards tested, as they are dealt; "
-    for words in ("run typo.toml --out out", "score out", "elements out --baseline clockwise"):
-        said = command(f"gohr {words}")
-        assert said.status == 0
-        assert said.err.count(warning) == 1
 
 
 def test_no_verb_overwrites_its_source(command, folder, tmp_path):

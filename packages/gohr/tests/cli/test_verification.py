@@ -42,15 +42,6 @@ def test_a_run_that_misses_a_trial(folder, command):
     assert said.status == 1
 
 
-def test_a_run_of_another_assignment(folder, command):
-    Path("assigned.toml").write_text(
-        ExperimentConfig("o", ["clockwise"], ["uniform"], seed=5).to_toml()
-    )
-    said = command("gohr verify run --assignment assigned.toml")
-    assert said.status == 1
-    assert "differs from the assignment: trials: expected 20, found 2" in said.out
-
-
 def test_a_yardstick_is_warned_of(command):
     config = ExperimentConfig("r", ["clockwise"], ["rule_player", "uniform"], trials=1, episodes=3)
     run(config, Path("shown"))

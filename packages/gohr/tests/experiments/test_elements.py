@@ -205,6 +205,7 @@ def test_the_verb_and_the_report_give_the_same_numbers(played, command, tmp_path
     tagged = command(f"gohr elements {played.path} --tag order --json")
     tags = tag_effects(played, ["order"]).as_records()
     assert json.loads(tagged.out)["results"] == answer["results"] + tags
+    assert "too few rules for an interval of the tags order" in tagged.out
     assert answer["results"][1]["high"] is None
     page = html.unescape(gohr.report(played, tmp_path / "page.html").read_text())
     for row in elements(played).rows():

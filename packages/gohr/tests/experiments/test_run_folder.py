@@ -12,6 +12,7 @@ import pytest
 from gnomon.errors import GnomonError, UnknownNameError
 from gohr.errors import RunFolderError
 from gohr.experiments import ExperimentConfig, Run, run, trials_of
+from gohr.learners import chance_of_success
 from runs import forge_experiment, n_played, set_experiment
 
 CONFIG = ExperimentConfig(
@@ -66,6 +67,9 @@ def test_it_is_read_back(folder):
         assert trial.wall_time_s > 0
         np.testing.assert_array_equal(log.actions, expected.actions)
         np.testing.assert_array_equal(log.boards, expected.boards)
+        np.testing.assert_array_equal(
+            log.p0, chance_of_success(played[trial.key].rule.rule_set, log)
+        )
 
 
 def test_all_attempts_as_one_table(folder):

@@ -27,13 +27,6 @@ def serial(tmp_path_factory) -> dict[str, str | None]:
     return hashes(path)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("scheduler", ["local", None])
-def test_the_same_bytes_from_two_workers(tmp_path, serial, scheduler):
-    run(CONFIG, tmp_path, workers=2, scheduler=scheduler)
-    assert hashes(tmp_path) == serial
-
-
 def test_dask_plays_only_where_it_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     config = ExperimentConfig("x", ["clockwise"], ["uniform"], trials=2, episodes=1)

@@ -120,12 +120,6 @@ def test_drawing_in_two_parts_is_drawing_at_once() -> None:
     assert (parts == draw_boards(43, rng=np.random.default_rng(5))).all()
 
 
-def test_the_global_random_state_changes_nothing() -> None:
-    first = draw_boards(2, rng=np.random.default_rng(5))
-    np.random.seed(3)  # noqa: NPY002 - that it changes nothing is the point
-    assert (first == draw_boards(2, rng=np.random.default_rng(5))).all()
-
-
 def test_quadrants() -> None:
     pieces = [Piece(0, pos) for pos in range(1, 37)]
     corners = [(0, 7), (7, 7), (7, 0), (0, 0)]

@@ -102,12 +102,6 @@ def test_rules_of_the_catalogue_are_equivalent_to_themselves_alone():
         assert bool(found) or is_shown(found, load_rule(a), load_rule(b)), (a, b)
 
 
-def test_states_of_the_memory_that_no_play_reaches_do_not_count():
-    found = equivalent("(*,*,*,*,[0,1]) (*,*,*,*,p)", "(*,*,*,*,[1,0])")
-    assert found
-    assert found.exact
-
-
 def test_a_rule_of_many_parts_is_searched():
     text = f"(bucket:[0,1], code:[{','.join(['!p.bucket'] * 128)}]) (bucket:[2,3])"
     assert equivalent(text, text).exact

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-import tomllib
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -128,16 +126,6 @@ def test_a_constant_wrong_move_takes_the_horizon(tmp_path):
     table = gn.read_scores(file, metric="errors_to_learn")
     assert table.runs("mockllm/model", "gohr/hidden_rules/three/0") == [math.inf]
     assert not table.higher_is_better
-
-
-def test_the_entry_point_is_the_one_that_inspect_looks_for():
-    project = tomllib.loads((ROOT / "packages" / "gohr" / "pyproject.toml").read_text("utf-8"))[
-        "project"
-    ]
-    found = project["entry-points"]["inspect_ai"]
-    tasks = import_module(found["gohr"])
-    assert tasks.hidden_rules is hidden_rules
-    assert tasks.rule_learning
 
 
 def test_a_process_that_imports_nothing_of_it_finds_the_task_by_its_name(tmp_path):

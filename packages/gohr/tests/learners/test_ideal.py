@@ -124,14 +124,6 @@ def test_a_rule_outside_the_space_is_played_without_hypotheses():
     assert (log.n_attempts <= 9 + 4 * 45).all()
 
 
-def test_the_same_rng_gives_the_same_attempts():
-    boards = draw_boards(4, rng=np.random.default_rng(5))
-    a, b = (
-        play(boards, Ideal(rng=np.random.default_rng(6)), load_rule("spiral")) for _ in range(2)
-    )
-    assert a.actions.tolist() == b.actions.tolist()
-
-
 def test_boards_cut_off_and_boards_stuck():
     rng = np.random.default_rng(7)
     boards = draw_boards(6, rng=rng)

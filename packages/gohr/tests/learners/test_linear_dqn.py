@@ -40,15 +40,6 @@ def test_terminal_cumulated_errors_are_those_of_the_prototype(rule, all_cells, o
     assert occupied[0] < tce(rule, 15, actions="occupied") < occupied[1]
 
 
-def test_with_all_cells_attempts_on_empty_cells_are_made_and_without_not():
-    boards = draw_boards(20, rng=np.random.default_rng(8))
-    rule = load_rule("clockwise")
-    all_cells = play(boards, LinearDQN(rng=np.random.default_rng(9)), rule)
-    occupied = LinearDQN(rng=np.random.default_rng(9), actions="occupied")
-    assert (all_cells.outcomes == 3).any()
-    assert not (play(boards, occupied, rule).outcomes == 3).any()
-
-
 def test_play_goes_on_to_the_horizon():
     boards = draw_boards(4, rng=np.random.default_rng(10))
     learner = LinearDQN(rng=np.random.default_rng(11), plays_on=True, actions="occupied")

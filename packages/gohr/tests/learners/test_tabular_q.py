@@ -56,17 +56,13 @@ class Dictionary(Learner):
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
 @pytest.mark.parametrize("rule", ["clockwise", "quota-of-two"])
-def test_the_attempts_are_those_of_a_dictionary_and_of_the_fused_loop(settings, rule):
+def test_the_attempts_are_those_of_a_dictionary(settings, rule):
     boards = draw_boards(25, rng=np.random.default_rng(0))
     compiled = compile_rule(load_rule(rule))
-    learners = [TabularQ(rng=np.random.default_rng(1), **settings) for _ in range(2)]
-    fused = play(boards, learners[0], compiled, horizon=60)
-    plain = play_unfused(learners[1], compiled, boards, 60)
+    fused = play(boards, TabularQ(rng=np.random.default_rng(1), **settings), compiled, horizon=60)
     slow = play_unfused(Dictionary(np.random.default_rng(1), settings), compiled, boards, 60)
-    for log in (plain, slow):
-        for field in ("n_attempts", "actions", "outcomes", "finish"):
-            assert getattr(fused, field).tobytes() == getattr(log, field).tobytes()
-    assert learners[0].values.tobytes() == learners[1].values.tobytes()
+    for field in ("n_attempts", "actions", "outcomes", "finish"):
+        assert getattr(fused, field).tobytes() == getattr(slow, field).tobytes()
 
 
 def test_rules_of_features_are_learned_and_rules_of_cells_are_not():

@@ -93,7 +93,7 @@ def elements(
 ) -> None:
     """Compare the errors on each rule with those on a baseline.
 
-    If the rules have tags, a second table shows the effect of each tag on each learner's errors.
+    If there are more rules than tags, a second table has the effect of each tag on the errors.
 
     Example:
       gohr elements run --baseline color-match
@@ -112,6 +112,8 @@ def elements(
         answer.show(found)
         if tag:
             answer.results(effects.as_records())
+        if tag or effects:
+            answer.noted.extend(effects.warnings)
         if effects:
             answer.table(effects.rows(), effects.columns, title=effects.title)
             answer.say(" ".join(effects.notes))

@@ -112,13 +112,6 @@ def test_each_row_may_have_its_own_rule_and_keeps_it():
 
 
 @pytest.mark.full
-def test_the_mask_is_of_the_pieces_on_the_board():
-    env, params = small_game()
-    state = row_of(env.reset_boards(jax.random.key(0), N, params)[1], 0)
-    assert (env.action_mask(state).reshape(36, 4) == (state.board > 0)[:, None]).all()
-
-
-@pytest.mark.full
 def test_a_row_of_a_batch_is_a_board_alone_and_rows_may_change_places():
     env, params = small_game()
     _, states = env.reset_boards(jax.random.key(1), N, params)
@@ -132,20 +125,6 @@ def test_a_row_of_a_batch_is_a_board_alone_and_rows_may_change_places():
     for row in range(8):
         alone = env.step(keys[row], row_of(states, row), actions[row], params)
         assert equal(alone, row_of(batch, row))
-
-
-@pytest.mark.full
-def test_a_board_that_is_stuck_from_the_start_ends_at_its_first_step():
-    env, params = small_game(rule=3)
-    board = np.zeros(36, np.uint8)
-    board[[3, 4]] = 1
-    _, state = env.reset(jax.random.key(0), params, board)
-    assert not env.permitted(state).any()
-    _, after, reward, terminated, truncated, info = env.step(jax.random.key(1), state, 12, params)
-    assert (float(reward), bool(terminated), bool(truncated)) == (0.0, True, False)
-    assert int(info["outcome"]) == -4
-    assert bool(info["stalemate"])
-    assert (int(after.time), int(after.rule)) == (0, 3)
 
 
 @pytest.mark.full

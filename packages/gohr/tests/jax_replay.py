@@ -74,7 +74,8 @@ def attempts(
 
 
 def masks(env: gjax.HiddenRules, states: EnvState) -> tuple[jax.Array, jax.Array]:
-    return jax.vmap(env.permitted)(states), jax.vmap(env.action_mask)(states)
+    """Return which attempts are permitted, and which are on cells that hold a piece."""
+    return jax.vmap(env.permitted)(states), jnp.repeat(states.board > 0, 4, axis=1)
 
 
 def states_on(
@@ -141,11 +142,10 @@ def replay(
         for mine, deck, own in zip(play, decks, np.split(actions, len(rules)), strict=True):
             mine.advance(own, deck, horizon=horizon)
         states, reply = attempts(env, params.rules, states, actions, horizon)
-        found_in = {**reply._asdict(), "finish": states.finish, "codes": states.board}
-        found_in["last"] = states.last
-        for what, expected in engine_side(play):
-            differ(what, expected, np.asarray(found_in[what]), rows, step)
-        met.update(np.asarray(reply.outcome).tolist())
+        found_in = [*reply, states.finish, states.last, states.board]
+        for found, (what, expected) in zip(found_in, engine_side(play), strict=True):
+            differ(what, expected, np.asarray(found), rows, step)
+        met.update(np.asarray(reply[0]).tolist())
     met["stalemates"] = int((states.finish == STALEMATE).sum())
     return met
 

@@ -24,8 +24,6 @@ from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
 
 Rule: TypeAlias = str | RuleSet | CompiledRule
-#: Cells and codes of the pieces of some boards.
-Dealt: TypeAlias = tuple[jax.Array, jax.Array]
 Step: TypeAlias = tuple["Observation", EnvState, jax.Array, jax.Array, jax.Array, dict[str, Any]]
 
 
@@ -39,14 +37,6 @@ class Observation(NamedTuple):
         n_colors + color``.
     shape, color, bucket : uint8
         Properties of the last accepted attempt of the episode, each 0 for none and else 1 + index.
-
-    Examples
-    --------
-    >>> from gohr import jax as gjax
-    >>> env, params = gjax.make("clockwise", board={"pieces": (9, 9)})
-    >>> observation, _ = env.reset(jax.random.key(0), params)
-    >>> int((observation.board > 0).sum()), int(observation.bucket)
-    (9, 0)
     """
 
     board: jax.Array
@@ -68,12 +58,6 @@ class EnvParams:
         The rule of the bank to play, for all episodes until the next reset; -1 draws one.
     max_steps_in_episode : int32
         Attempts after which an episode is truncated, at least 1.
-
-    Examples
-    --------
-    Each row its own rule, under ``jax.vmap``: the tables are shared, the rule's number is not.
-
-    >>> axes = (0, EnvParams(None, 0, None))
     """
 
     rules: Any
@@ -105,21 +89,13 @@ class HiddenRules(Dimensions):
 
     num_actions = N_CELLS * N_BUCKETS
 
-    # -- one board ---------------------------------------------------------------------------------
-
     def reset(
         self, key: jax.Array, params: EnvParams, board: Any = None
     ) -> tuple[Observation, EnvState]:
-        """Begin on a random board, or on one that is given.
+        """Begin on a random board, or on one that is given by its 36 codes.
 
-        Parameters
-        ----------
-        key : jax.Array
-            Decides the board, and the rule where ``params.rule`` is -1.
-        params : EnvParams
-            The rules.
-        board : array of int, shape (36,), optional
-            Codes of a board to play, of at most as many pieces as ``env.board`` draws.
+        The key decides the board, and the rule where ``params.rule`` is -1. A board that is given
+        has at most as many pieces as ``env.board`` draws.
         """
         if board is not None and not isinstance(board, jax.core.Tracer):
             n_pieces = int((np.asarray(board) > 0).sum())
@@ -146,37 +122,18 @@ class HiddenRules(Dimensions):
 
     @functools.partial(jax.jit, static_argnums=0)
     def step(self, key: jax.Array, state: EnvState, action: Any, params: EnvParams) -> Step:
-        """Make one attempt; begin a new episode if it ends this one.
+        """Make one attempt, ``4 * cell + bucket``; begin a new episode if it ends this one.
 
-        Parameters
-        ----------
-        key : jax.Array
-            Determines the next board.
-        state : EnvState
-            State from the last call.
-        action : int
-            ``4 * cell + bucket``.
-        params : EnvParams
-            The rules.
-
-        Returns
-        -------
-        observation, state
-            Observation, of the new episode where one began.
-        reward : float32
-            0 for an accepted attempt, else -1.
-        terminated, truncated : bool
-            Whether the board is cleared or stuck; whether the horizon is reached. Both may be.
-        info : dict
-            ``outcome`` (int8), ``stalemate``, and ``final_observation``, the last observation
-            before a new episode began.
+        The key determines the next board. The observation and the state are those of the new
+        episode where one began; the reward, float32, is 0 for an accepted attempt, else -1.
+        Terminated is a board that is cleared or stuck, truncated one at the horizon; both may be.
+        ``info`` has ``outcome`` (int8), ``stalemate``, and ``final_observation``, the last one
+        before a new episode began.
         """
         after, reply = attempt(self, params.rules, state, action, params.max_steps_in_episode)
         fresh = begin(self, params.rules, after.rule, *_draw_boards(key, self.board))
-        done = reply.terminated | reply.truncated
+        done = reply[2] | reply[3]
         return _answer(after, reply, _new_if(done, fresh, after))
-
-    # -- many boards -------------------------------------------------------------------------------
 
     @functools.partial(jax.jit, static_argnums=(0, 2))
     def reset_boards(
@@ -200,19 +157,13 @@ class HiddenRules(Dimensions):
         the number of rows is drawn and handed to the rows whose episodes end; if more end in one
         step, some rows get the same board.
 
-        Parameters
-        ----------
-        key : jax.Array
-            One for the whole batch.
-        states, actions
-            With a leading axis of N rows.
-        params : EnvParams
-            The rules; ``rule`` may have shape (N,).
+        ``states`` and ``actions`` have a leading axis of N rows, and ``params.rule`` may have the
+        shape (N,); the key is one for the whole batch.
         """
         horizon = params.max_steps_in_episode
         make_attempts = jax.vmap(lambda s, a: attempt(self, params.rules, s, a, horizon))
         after, reply = make_attempts(states, actions)
-        done = reply.terminated | reply.truncated
+        done = reply[2] | reply[3]
         n_fresh = -(-len(done) // 16)
         dealt = _draw_boards(key, self.board, n_fresh)
         # A processor handles the few rows that have ended; a GPU is faster over all of them.
@@ -220,21 +171,8 @@ class HiddenRules(Dimensions):
         states = jax.lax.platform_dependent(params, after, done, dealt, **deal)
         return _answer(after, reply, states)
 
-    # -- queries of a learner ----------------------------------------------------------------------
-
-    @functools.partial(jax.jit, static_argnums=0)
-    def action_mask(self, state: EnvState) -> jax.Array:
-        """Return 1 for the attempts on cells that hold a piece, int8 of shape (144,)."""
-        there = (state.board > 0).astype(jnp.int8)
-        return jnp.repeat(there, N_BUCKETS, total_repeat_length=self.num_actions)
-
-    @functools.partial(jax.jit, static_argnums=0)
-    def permitted(self, state: EnvState) -> jax.Array:
-        """Return 1 for the attempts that the rule would accept now, int8 of shape (144,).
-
-        For reference players and tests.
-        """
-        return permitted(state)
+    #: What the rule would accept now, for reference players and tests.
+    permitted = staticmethod(jax.jit(permitted))
 
     # -- dealing -----------------------------------------------------------------------------------
 
@@ -243,7 +181,7 @@ class HiddenRules(Dimensions):
         return jax.vmap(functools.partial(begin, self, params.rules))(*rows)
 
     def _deal_to_all(
-        self, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
+        self, params: EnvParams, after: EnvState, done: jax.Array, dealt: tuple[jax.Array, ...]
     ) -> EnvState:
         """Begin an episode in every row, and keep those of the rows whose episode has ended."""
         nth = (jnp.cumsum(done, dtype=jnp.int32) - 1) % len(dealt[0])
@@ -251,7 +189,7 @@ class HiddenRules(Dimensions):
         return jax.vmap(_new_if)(done, fresh, after)
 
     def _deal_to_few(
-        self, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
+        self, params: EnvParams, after: EnvState, done: jax.Array, dealt: tuple[jax.Array, ...]
     ) -> EnvState:
         """Begin an episode in the rows whose episode has ended, a few at a time."""
         n_rows, n_dealt = len(done), len(dealt[0])
@@ -289,11 +227,6 @@ def make(
     **params
         Other fields of :class:`EnvParams`.
 
-    Returns
-    -------
-    HiddenRules
-    EnvParams
-
     Raises
     ------
     UnknownNameError, RuleSyntaxError
@@ -328,13 +261,10 @@ def _observed(state: EnvState) -> Observation:
 
 
 def _answer(after: EnvState, reply: Reply, state: EnvState) -> Step:
-    info = {
-        "outcome": reply.outcome,
-        "stalemate": after.finish == STALEMATE,
-        "final_observation": _observed(after),
-    }
-    seen = _observed(state)
-    return seen, state, reply.reward, reply.terminated, reply.truncated, info
+    outcome, reward, terminated, truncated = reply
+    final = _observed(after)
+    info = {"outcome": outcome, "stalemate": after.finish == STALEMATE, "final_observation": final}
+    return _observed(state), state, reward, terminated, truncated, info
 
 
 # -- random boards ---------------------------------------------------------------------------------

@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from gohr.board import N_BUCKETS, N_CELLS, BoardSpec
-from gohr.jax.tables import ATOMS_A_WORD, QUADRANTS, Sizes
+from gohr.jax.tables import ATOMS_A_WORD, N_FIELDS, N_RECORDS, Sizes
 from gohr.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -36,6 +36,8 @@ _NOWHERE = 1 << 30
 
 #: A bank of rules.
 Tables: TypeAlias = Mapping[str, Any]
+#: Of an attempt: outcome, reward, terminated, truncated.
+Reply: TypeAlias = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
 #: The entries of a table, by its name and indices.
 LookUp: TypeAlias = Callable[..., jax.Array]
 
@@ -53,11 +55,6 @@ class Dimensions:
         """The most pieces of a board."""
         return self.board.pieces[1]
 
-    @property
-    def n_colors(self) -> int:
-        """Size of the palette of colors."""
-        return len(self.board.color_palette)
-
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
@@ -65,42 +62,30 @@ class EnvState:
     """The state of one board in play; a leading axis on every field makes it a batch.
 
     P is the most pieces of a board, W the words of atoms, O the orders and F the fields that name
-    them; of a last bucket, 0 is none and another value 1 + its index. What a piece is and where it
-    lies decides much of what an atom allows for it: that is looked up when an episode begins.
+    them. What a piece is and where it lies decides much of what an atom allows for it: that is
+    looked up when an episode begins.
     """
 
     board: jax.Array  # uint8 (36,): codes of the cells, 0 for an empty one
     slots: jax.Array  # uint8 (36,): which piece lay in each cell when the episode began
     cells: jax.Array  # uint8 (P,): cell of each piece
     codes: jax.Array  # uint8 (P,): its code, 0 if removed
-    quadrants: jax.Array  # uint8 (P,): the bucket nearest to it
     allowed: jax.Array  # uint32 (P, W): buckets that the atoms allow for its look and cell
     ranks: jax.Array  # uint8 (O, P): its rank in each order
     fields: jax.Array  # uint32 (F, P, W): atoms whose field allows its cell by number
     #: Parts of the index of an entry, int32, empty if no rule needs them: by the piece (P,); and by
-    #: the last one moved: of its color (P,), of its shape (P,), in each bucket (4,), and of all ().
+    #: the last one moved: of all (), of its color (P,), of its shape (P,), and in each bucket (4,).
     entries: jax.Array
     records: tuple[jax.Array, ...]
     accepts: jax.Array  # uint32 (P, W): buckets that each atom, alive or not, now allows for it
     alive: jax.Array  # uint32 (W,): all bits of the atoms of the active line that are not used up
-    by_color: jax.Array  # uint8 (P,): last bucket of the color of each piece
-    by_shape: jax.Array  # uint8 (P,): last bucket of its shape
-    last: jax.Array  # uint8 (3,): shape, color and bucket of the last accepted attempt
+    last: jax.Array  # uint8 (3,): 1 + shape, color and bucket of the last accepted attempt, or 0
     line: jax.Array  # int16: the active line
     line_left: jax.Array  # int16: its remaining count, -1 for none
     left: jax.Array  # int16 (8 W,): remaining counts of atoms; empty if no rule has any
     finish: jax.Array  # uint8: 0 in progress, 1 cleared, 2 a stalemate
     time: jax.Array  # int32: attempts of this episode
     rule: jax.Array  # int32: row of the bank
-
-
-class Reply(NamedTuple):
-    """The reply to an attempt: codes of :mod:`gohr.outcomes`, reward 0 or -1, and the ends."""
-
-    outcome: jax.Array
-    reward: jax.Array
-    terminated: jax.Array
-    truncated: jax.Array
 
 
 # -- look-ups -------------------------------------------------------------------------------------
@@ -145,10 +130,9 @@ def _look_up(dims: Dimensions, tables: Tables, rule: jax.Array) -> LookUp:
 def _accepts(dims: Dimensions, bank: LookUp, state: EnvState) -> jax.Array:
     """Return the buckets that each atom allows for each piece, uint32 of shape (P, W)."""
     sizes, there = dims.sizes, state.codes > 0
-    memory = state.last[2] * jnp.uint32(25) + state.by_color * jnp.uint32(5) + state.by_shape
-    words = state.allowed & bank("bucket", memory * 4 + state.quadrants)
+    words = state.allowed
     if sizes.n_entries:
-        words &= _entries(bank, state)
+        words &= _entries(sizes, bank, state)
     words = jnp.where(there[:, None], words, np.uint32(0))
     if sizes.n_orders:
         orders = bank("orders")  # (F, O, W)
@@ -170,13 +154,15 @@ def _accepts(dims: Dimensions, bank: LookUp, state: EnvState) -> jax.Array:
     return words
 
 
-def _entries(bank: LookUp, state: EnvState) -> jax.Array:
+def _entries(sizes: Sizes, bank: LookUp, state: EnvState) -> jax.Array:
     """Return the moves that the table of conditions on moved pieces allows, words (P, W)."""
-    of_color, of_shape, in_bucket, of_all = state.records
-    by_piece = state.entries + of_color + of_shape + of_all
+    *of_all_buckets, in_bucket = state.records
+    at = sum(of_all_buckets, state.entries)
+    if not sizes.by_bucket:
+        return bank("entries", at.astype(jnp.uint32))
     words = jnp.zeros((), jnp.uint32)
     for bucket in range(N_BUCKETS):
-        found = bank("entries", (by_piece + in_bucket[bucket]).astype(jnp.uint32))
+        found = bank("entries", (at + in_bucket[bucket]).astype(jnp.uint32))
         words = words | (found & np.uint32(_FIRST_BITS << bucket))
     return words
 
@@ -228,13 +214,11 @@ def begin(
     """Begin an episode with the pieces of one board: all cells different, code 0 if absent."""
     sizes, n = dims.sizes, dims.n_pieces
     bank = _look_up(dims, tables, rule)
-    zeros, empty = jnp.zeros(n, jnp.uint8), jnp.zeros(N_CELLS, jnp.uint8)
+    empty = jnp.zeros(N_CELLS, jnp.uint8)
     entries, records = jnp.zeros(0, jnp.int32), tuple[jax.Array, ...]()
     if sizes.n_entries:
-        strides, none = bank("strides"), jnp.zeros(n, jnp.int32)
-        entries = strides[:3] @ jnp.stack([*_look(dims, codes), cells]).astype(jnp.int32)
-        in_bucket = jnp.arange(N_BUCKETS, dtype=jnp.int32) * strides[3]
-        records = (none, none, in_bucket, jnp.int32(0))
+        entries = bank("strides")[1:4] @ jnp.stack([*_look(dims, codes), cells]).astype(jnp.int32)
+        records = tuple(jnp.zeros(shape, jnp.int32) for shape in ((), n, n, N_BUCKETS))
 
     def lay(values: jax.Array) -> jax.Array:
         return empty.at[cells].set(values, mode="promise_in_bounds", unique_indices=True)
@@ -244,7 +228,6 @@ def begin(
         slots=lay(jnp.arange(n, dtype=jnp.uint8)),
         cells=cells,
         codes=codes,
-        quadrants=entry_of(QUADRANTS, cells),
         allowed=bank("piece", codes) & bank("cell", cells),
         ranks=bank("ranks", np.arange(sizes.n_orders, dtype=np.uint32)[:, None], cells),
         fields=bank("fields", np.arange(sizes.n_fields, dtype=np.uint32)[:, None], cells),
@@ -252,8 +235,6 @@ def begin(
         records=records,
         accepts=jnp.zeros((n, sizes.n_words), jnp.uint32),
         alive=jnp.zeros(sizes.n_words, jnp.uint32),
-        by_color=zeros,
-        by_shape=zeros,
         last=jnp.zeros(3, jnp.uint8),
         # The search for a playable line begins after the last.
         line=jnp.int16(sizes.n_lines - 1),
@@ -273,7 +254,8 @@ def attempt(
     """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``.
 
     After the end of an episode nothing changes, not even the time. A number that is none of the 144
-    attempts counts as the last of them.
+    attempts counts as the last of them. The outcome is a code of :mod:`gohr.outcomes`, the reward 0
+    or -1.
     """
     bank = _look_up(dims, tables, state.rule)
     number = jnp.minimum(jnp.asarray(action).astype(jnp.uint32), N_CELLS * N_BUCKETS - 1)
@@ -289,10 +271,7 @@ def attempt(
     outcome = jnp.where(over, EPISODE_OVER, jnp.where(accepted, ACCEPTED, rejected))
 
     shape, color = _look(dims, code)
-    shapes, colors = _look(dims, state.codes)
-    tried = (1 + bucket).astype(jnp.uint8)
-    same_color, same_shape = accepted & (colors == color), accepted & (shapes == shape)
-    last = jnp.stack([1 + shape, 1 + color, tried])
+    last = jnp.stack([1 + shape, 1 + color, (1 + bucket).astype(jnp.uint8)])
     gone = np.arange(dims.n_pieces, dtype=np.uint8) == slot
     emptied = np.arange(N_CELLS, dtype=np.uint8) == cell
     line_left = state.line_left - (accepted & (state.line_left > 0))
@@ -300,45 +279,33 @@ def attempt(
         state,
         board=jnp.where(accepted & emptied, np.uint8(0), state.board),
         codes=jnp.where(accepted & gone, np.uint8(0), state.codes),
-        by_color=jnp.where(same_color, tried, state.by_color),
-        by_shape=jnp.where(same_shape, tried, state.by_shape),
         last=jnp.where(accepted, last, state.last),
         line_left=line_left.astype(jnp.int16),
         time=state.time + ~over,
     )
     if dims.sizes.n_entries:
-        record = jnp.stack([1 + shape, 1 + color, 1 + cell, 1 + bucket]).astype(jnp.int32)
-        strides = bank("strides")
-        # Of the piece attempted, of all, of its color, of its shape, in the bucket that is tried.
-        numbers = (strides.reshape(5, 4) * record).sum(axis=1, dtype=jnp.int32)
-        numbers = numbers.at[4].add(strides[3] * bucket.astype(jnp.int32))
-        in_bucket = accepted & (np.arange(N_BUCKETS, dtype=np.uint32) == bucket)
-        of_color, of_shape, by_bucket, of_all = state.records
-        records = (
-            jnp.where(same_color, numbers[2], of_color),
-            jnp.where(same_shape, numbers[3], of_shape),
-            jnp.where(in_bucket, numbers[4], by_bucket),
-            jnp.where(accepted, numbers[1], of_all),
-        )
-        moved = replace(moved, records=records)
+        record = jnp.stack([jnp.uint32(1), shape, color, cell, bucket]).astype(jnp.int32)
+        strides = bank("strides").reshape(N_RECORDS, N_FIELDS)
+        numbers = (strides * record).sum(axis=1, dtype=jnp.int32)
+        shapes, colors = _look(dims, state.codes)
+        buckets = np.arange(N_BUCKETS, dtype=np.uint32)
+        alike = True, colors == color, shapes == shape, buckets == bucket
+        changes = [accepted & each for each in alike]
+        moved = replace(moved, records=tuple(map(jnp.where, changes, numbers[1:], state.records)))
     if dims.sizes.metered:
         # Every atom that accepts the attempt pays for it, not the first alone.
         left = state.left - (by_atom & (state.left > 0))
         moved = replace(moved, left=left.astype(jnp.int16), alive=state.alive & _spread(left != 0))
 
     after = _settled(dims, bank, moved)
-    reply = Reply(
-        outcome=outcome.astype(jnp.int8),
-        reward=jnp.where(over | accepted, 0.0, -1.0).astype(jnp.float32),
-        terminated=after.finish != IN_PROGRESS,
-        truncated=after.time >= horizon,
-    )
-    return after, reply
+    reward = jnp.where(over | accepted, 0.0, -1.0).astype(jnp.float32)
+    truncated = after.time >= horizon
+    return after, (outcome.astype(jnp.int8), reward, after.finish != IN_PROGRESS, truncated)
 
 
 def _look(dims: Dimensions, code: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return shape and color of a code, from 0."""
-    look, n_colors = jnp.maximum(code, 1) - np.uint8(1), np.uint8(dims.n_colors)
+    look, n_colors = jnp.maximum(code, 1) - np.uint8(1), np.uint8(len(dims.board.color_palette))
     return jax.lax.div(look, n_colors), jax.lax.rem(look, n_colors)
 
 

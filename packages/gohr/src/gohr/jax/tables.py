@@ -1,12 +1,11 @@
 """A bank of rules as padded arrays, in which a row is a rule: what the JAX environment plays.
 
-The arrays are made from compiled rules and keep every reply of the game.
-Conditions that do not depend on the memory, or on the last buckets alone, are folded into the
-tables of pieces, cells and last buckets; atoms that never accept anything are dropped; two atoms of
-a line without counts that differ in one table alone are united, since ``a & x | b & x == (a | b) &
-x``; and eight atoms are packed into a word of 32 bits, four bits (the buckets) each. The remaining
-conditions of a rule, on pieces moved before, become one table over the fields that they look at. It
-is all plain NumPy.
+The arrays are made from compiled rules and keep every reply of the game. Conditions that do not
+depend on the memory are folded into the tables of pieces and cells; atoms that never accept
+anything are dropped; two atoms of a line without counts that differ in one table alone are united,
+since ``a & x | b & x == (a | b) & x``; and eight atoms are packed into a word of 32 bits, four bits
+(the buckets) each. The remaining conditions of a rule, on pieces moved before, become one table
+over the fields that they look at. It is all plain NumPy.
 """
 
 from __future__ import annotations
@@ -14,38 +13,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gohr.board import N_BUCKETS, N_CELLS, nearest_bucket
+from gohr.engine.compiler import CompiledRule
+from gohr.engine.conditions import AtomConditions, PositionField
+from gohr.engine.value_sets import THIS, Program
 from gohr.errors import RuleError
 
-if TYPE_CHECKING:
-    from gohr.engine.compiler import CompiledRule
-    from gohr.engine.conditions import PositionField
-    from gohr.engine.value_sets import Program
-
 ATOMS_A_WORD = 8
-#: The bucket nearest to each cell.
-QUADRANTS = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)], np.uint8)
-#: States of the last buckets p, pc, ps (none or one of four each), times four quadrants.
-N_BUCKET_STATES = 5 * 5 * 5 * N_BUCKETS
-#: Five records (the piece attempted, the last one accepted, the last of its color, of its shape,
-#: and in the bucket that is tried) of the four fields shape, color, cell and bucket.
-N_FIELDS = 20
+#: Records: the piece attempted, the last one accepted, the last of its color, of its shape, and in
+#: the bucket that is tried. Fields of each: whether there is one, shape, color, cell, and bucket.
+N_RECORDS, N_FIELDS = 5, 5
 #: A rule whose conditions need a larger table is refused.
 MOST_ENTRIES = 1 << 22
 
-_ALL = 0b1111
-_BITS = np.array([1, 2, 4, 8])
-_TRIED = 3  # the field that is the bucket tried
-# Fields that the tables of an atom hold: shape and color of the piece attempted, its cell, and the
-# buckets of the last piece, of the last of its color, and of its shape.
-_LOOK, _CELL, _LAST_BUCKETS = (0, 1), (2,), (7, 11, 15)
+_ALL, _BITS = 0b1111, np.array([1, 2, 4, 8])
+# Fields, counted over all records: of the piece attempted, with the bucket tried; those that last
+# buckets depend on; and the first of the last piece in the bucket that is tried.
+_LOOK, _CELL, _TRIED = (1, 2), (3,), 4
+_LAST_BUCKETS, _BY_BUCKET = (3, 5, 9, 10, 14, 15, 19), 20
+_QUADRANTS = [nearest_bucket(1 + cell) for cell in range(N_CELLS)]
 
 Bytes = npt.NDArray[np.uint8]
+_Ints = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +52,7 @@ class Sizes:
     n_positions: int = 0  # position fields of an atom that name an order
     postpos: bool = False  # whether there are orders of the pieces that an atom would move
     n_entries: int = 0  # entries of the table of conditions on pieces that were moved before
+    by_bucket: bool = False  # whether they differ with the last piece in the bucket that is tried
     metered: bool = False  # whether atoms have counts
 
     @property
@@ -67,61 +62,59 @@ class Sizes:
 
 
 class _Table(NamedTuple):
-    """Numbers by the fields that they depend on: an axis for each, ascending.
-
-    Fields of the piece attempted count from 0; for another record 0 is "none".
-    """
+    """Numbers by the fields that they depend on: an axis for each, ascending."""
 
     axes: tuple[int, ...]
-    values: npt.NDArray[np.int64]
+    values: _Ints
 
-    def over(self, axes: Sequence[int]) -> npt.NDArray[np.int64]:
+    def over(self, axes: Sequence[int]) -> _Ints:
         """Return the values with an axis for each of these fields, of length 1 if irrelevant."""
         absent = [k for k, axis in enumerate(axes) if axis not in self.axes]
         return np.expand_dims(self.values, absent)
 
-    def buckets_over(self, axes: tuple[int, ...]) -> Bytes:
-        """Return the sets of buckets that are allowed when they are tried, by these fields."""
-        order = sorted((*axes, _TRIED))
-        tried = np.moveaxis(self.over(order), order.index(_TRIED), -1) & _BITS
-        sets: Bytes = np.bitwise_or.reduce(tried, axis=-1).astype(np.uint8)
-        return sets
+    def reduced(self) -> _Table:
+        """Drop the fields that the values do not depend on."""
+        kept = [k for k in range(len(self.axes)) if (self.values != self.values.take([0], k)).any()]
+        index = tuple(slice(None) if k in kept else 0 for k in range(len(self.axes)))
+        return _Table(tuple(self.axes[k] for k in kept), self.values[index])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Atom:
-    """An atom after folding: tables by their fields, its count, and the remaining conditions."""
+    """An atom after folding: tables of buckets by their fields, its count, and its cells.
+
+    The first tables are by look and by cell; those after them depend on pieces moved before.
+    """
 
     tables: dict[tuple[int, ...], Bytes]
     count: int
     positions: tuple[PositionField, ...] = ()
     postpos: PositionField | None = None
-    programs: tuple[_Table, ...] = ()
 
     @property
-    def is_dead(self) -> bool:
-        return self.count == 0 or not all(table.any() for table in self.tables.values())
+    def of_memory(self) -> list[_Table]:
+        return [_Table(*each) for each in self.tables.items()][2:]
 
     def united(self, other: _Atom) -> _Atom | None:
         """Return one atom that allows what either does, if a table can hold it."""
-        plain = all(a.count < 0 and not a.postpos and not a.programs for a in (self, other))
+        plain = all(a.count < 0 and not a.postpos for a in (self, other))
+        if not plain or (self.positions, {*self.tables}) != (other.positions, {*other.tables}):
+            return None
         both = {axes: (table, other.tables[axes]) for axes, table in self.tables.items()}
         unlike = {axes: a | b for axes, (a, b) in both.items() if not np.array_equal(a, b)}
-        if not plain or self.positions != other.positions or len(unlike) > 1:
-            return None
-        return replace(self, tables=self.tables | unlike)
+        return None if len(unlike) > 1 else replace(self, tables=self.tables | unlike)
 
 
 class _Rule(NamedTuple):
     """A rule after folding: the count and the atoms of each line, and what conditions look at."""
 
     lines: list[tuple[int, list[_Atom]]]
-    #: The fields that the remaining conditions depend on, with their numbers of values.
-    fields: dict[int, int]
-
-    @property
-    def atoms(self) -> list[_Atom]:
-        return [atom for _, atoms in self.lines for atom in atoms]
+    #: The fields that the remaining conditions depend on, ascending.
+    fields: list[int]
+    #: By their values, the place in the table of these conditions; and the stride of every field.
+    places: _Ints
+    strides: _Ints
+    n_entries: int
 
 
 def to_tables(rules: Sequence[CompiledRule]) -> tuple[dict[str, npt.NDArray[Any]], Sizes]:
@@ -145,27 +138,40 @@ def to_tables(rules: Sequence[CompiledRule]) -> tuple[dict[str, npt.NDArray[Any]
 
 
 def _tabulated(program: Program, palettes: tuple[int, int], where: str) -> _Table:
-    """Evaluate a program over all values of the fields that it looks at.
+    """Return the buckets that a program allows, by all values of the fields that it looks at.
 
-    A :class:`~gohr.engine.value_sets.Program` is a list of look-ups over five records. Fields that
-    a value of one record does not depend on are dropped before another record comes in.
+    A :class:`~gohr.engine.value_sets.Program` is a list of look-ups over five records.
     """
     steps: list[_Table] = []
     for kind, a, b, n_b, number in program.instructions:
-        table = np.array(program.tables[number], np.int64)
+        table = np.array(program.tables[number])
         if kind == 0:
-            steps.append(_leaf(a, table, palettes))
+            some = table[1:].reshape(1, *palettes, N_CELLS, N_BUCKETS)
+            none = some if a == THIS else np.full_like(some, table[0])
+            fields = tuple(range(N_FIELDS * a, N_FIELDS * (a + 1)))
+            found = _Table(fields, np.concatenate([none, some]))
         elif kind == 1:
-            steps.append(_Table(steps[a].axes, table[steps[a].values]))
+            found = _Table(steps[a].axes, table[steps[a].values])
         else:
-            left, right = steps[a], steps[b]
-            if left.axes != right.axes:
-                left, right = _reduced(left), _reduced(right)
-            axes = tuple(sorted({*left.axes, *right.axes}))
-            one, other = left.over(axes), right.over(axes)
+            axes = tuple(sorted({*steps[a].axes, *steps[b].axes}))
+            one, other = steps[a].over(axes), steps[b].over(axes)
             _check_size(np.broadcast_shapes(one.shape, other.shape), where)
-            steps.append(_Table(axes, table[one * n_b + other]))
-    return _reduced(steps[-1])
+            found = _Table(axes, table[one * n_b + other])
+        steps.append(found.reduced())
+    axes, sets = steps[-1]
+    if _TRIED in axes:
+        k = axes.index(_TRIED)
+        axes, sets = axes[:k] + axes[k + 1 :], (np.moveaxis(sets, k, -1) & _BITS).sum(axis=-1)
+    return _Table(axes, sets)
+
+
+def _by_last_buckets(buckets: Bytes) -> _Table:
+    """Return the buckets that an expression of last buckets allows, by what it depends on."""
+    # None, whatever the bucket, or 1 + bucket.
+    state = np.array([[0] * N_BUCKETS, range(1, 1 + N_BUCKETS)])
+    last = np.ix_(np.arange(N_CELLS), *[state.ravel()] * 3)
+    sets = buckets.reshape(5, 5, 5, N_BUCKETS)[(*last[1:], np.take(_QUADRANTS, last[0]))]
+    return _Table(_LAST_BUCKETS, sets.reshape(N_CELLS, *[2, N_BUCKETS] * 3)).reduced()
 
 
 def _check_size(shape: Sequence[int], where: str) -> None:
@@ -174,29 +180,6 @@ def _check_size(shape: Sequence[int], where: str) -> None:
             f"{where}: the conditions depend on too many things at once: expected at most "
             f"{MOST_ENTRIES:,} entries, found {prod(shape):,}; the engine plays it"
         )
-
-
-def _leaf(record: int, table: npt.NDArray[np.int64], palettes: tuple[int, int]) -> _Table:
-    """Return the look-up of a record, over its four fields."""
-    values = some = table[1:].reshape(*palettes, N_CELLS, N_BUCKETS)
-    if record:  # there always is a piece attempted
-        values = np.full([1 + n for n in some.shape], table[0])
-        values[1:, 1:, 1:, 1:] = some
-    return _Table(tuple(range(4 * record, 4 * record + 4)), values)
-
-
-def _reduced(step: _Table) -> _Table:
-    """Drop the fields that a value does not depend on, if it is over the four of one record."""
-    record = min(step.axes, default=0) // 4
-    if step.axes != tuple(range(4 * record, 4 * record + 4)):
-        return step
-    first = int(record > 0)
-    some = step.values[(slice(first, None),) * 4]
-    fields = [k for k in range(4) if (some != some.take([0], axis=k)).any()]
-    if not fields and step.values[0, 0, 0, 0] != some[0, 0, 0, 0]:
-        fields = [_TRIED]  # any field shows whether there is a piece at all
-    kept = tuple(slice(None) if k in fields else first for k in range(4))
-    return _Table(tuple(4 * record + k for k in fields), step.values[kept])
 
 
 # -- fold, drop, unite -----------------------------------------------------------------------------
@@ -209,8 +192,8 @@ def _folded(rule: CompiledRule, number: int) -> _Rule:
         atoms = [_folded_atom(rule, a, f"rule {number}") for a in range(start, stop)]
         few: list[_Atom] = []
         for atom in atoms:
-            if count == 0 or atom.is_dead:
-                continue
+            if 0 in (count, atom.count) or not all(map(np.any, atom.tables.values())):
+                continue  # it never accepts anything
             for k, earlier in enumerate(few):
                 both = earlier.united(atom)
                 if both is not None:
@@ -219,42 +202,38 @@ def _folded(rule: CompiledRule, number: int) -> _Rule:
             else:
                 few.append(atom)
         lines.append((count, few))
-    tables = [table for _, atoms in lines for atom in atoms for table in atom.programs]
+    tables = [table for _, atoms in lines for atom in atoms for table in atom.of_memory]
     sizes = {k: n for table in tables for k, n in zip(table.axes, table.values.shape, strict=True)}
-    _check_size([*sizes.values()], f"rule {number}")
-    return _Rule(lines, dict(sorted(sizes.items())))
+    fields = sorted(sizes)
+    strides, n_entries, n_before = np.zeros(N_RECORDS * N_FIELDS, np.int32), 1, 1
+    places: Any = 0
+    of_record: Any = 0
+    values = np.indices([sizes[field] for field in fields], sparse=True)
+    for field, value in reversed([*zip(fields, values, strict=True)]):
+        if field % N_FIELDS:
+            strides[field] = n_entries
+            of_record = of_record + n_entries * value
+            n_entries *= sizes[field]
+        else:  # a record that may be missing, which takes one place before its fields
+            strides[field] = n_before
+            places, of_record = places + value * (n_before + of_record), 0
+            n_entries = n_before = n_entries + n_before
+        _check_size([n_entries], f"rule {number}")
+    return _Rule(lines, fields, places + of_record, strides, n_entries if fields else 0)
 
 
 def _folded_atom(rule: CompiledRule, a: int, where: str) -> _Atom:
     """Return an atom with its conditions folded into tables as far as possible."""
-    n_looks = rule.n_shapes * rule.n_colors
-    piece, cell, bucket = np.split(rule.atoms[a].copy(), [n_looks, n_looks + N_CELLS])
-    further = rule.conditions[a]
-    tables = {
-        _LOOK: piece.reshape(rule.n_shapes, rule.n_colors),
-        _CELL: cell,
-        _LAST_BUCKETS: bucket.reshape(5, 5, 5, N_BUCKETS),
-    }
-    programs = []
-    for program in () if further is None else further.programs:
-        found = _tabulated(program, (rule.n_shapes, rule.n_colors), where)
-        for axes, table in tables.items():
-            if {*found.axes} <= {*axes, _TRIED}:
-                sets = found.buckets_over(axes)
-                table &= sets[..., None] if axes is _LAST_BUCKETS else sets
-                break
-        else:
-            programs.append(found)
-    states = bucket.reshape(-1, N_BUCKETS)
-    if (states == states[0]).all():
-        if (states[0] == states[0, 0]).all():
-            piece &= states[0, 0]
-        else:
-            cell &= states[0][QUADRANTS]
-        bucket[:] = _ALL
-    positions = () if further is None else further.positions
-    postpos = None if further is None else further.postpos
-    return _Atom(tables, int(rule.counts[a]), positions, postpos, tuple(programs))
+    palettes = rule.n_shapes, rule.n_colors
+    look, cell, buckets = np.split(rule.atoms[a], [prod(palettes), prod(palettes) + N_CELLS])
+    tables: dict[tuple[int, ...], Bytes] = {_LOOK: look.reshape(palettes), _CELL: cell}
+    further = rule.conditions[a] or AtomConditions((), None, ())
+    conditions = [_tabulated(program, palettes, where) for program in further.programs]
+    for found in (_by_last_buckets(buckets), *conditions):
+        home = next((axes for axes in (_LOOK, _CELL) if {*found.axes} <= {*axes}), found.axes)
+        sets: Bytes = found.over(home).astype(np.uint8)
+        tables[home] = tables[home] & sets if home in tables else sets
+    return _Atom(tables, int(rule.counts[a]), further.positions, further.postpos)
 
 
 # -- pack ------------------------------------------------------------------------------------------
@@ -262,14 +241,15 @@ def _folded_atom(rule: CompiledRule, a: int, where: str) -> _Atom:
 
 def _needed(folded: _Rule, rule: CompiledRule) -> Sizes:
     """Return the smallest sizes that fit a rule."""
-    atoms = folded.atoms
+    atoms = [atom for _, atoms in folded.lines for atom in atoms]
     return Sizes(
         n_words=max(1, -(-len(atoms) // ATOMS_A_WORD)),
         n_lines=len(folded.lines),
         n_orders=len(rule.orders) if any(atom.positions or atom.postpos for atom in atoms) else 0,
         n_positions=max([len(atom.positions) for atom in atoms], default=0),
         postpos=any(atom.postpos is not None for atom in atoms),
-        n_entries=prod(folded.fields.values()) if folded.fields else 0,
+        n_entries=folded.n_entries,
+        by_bucket=max(folded.fields, default=0) >= _BY_BUCKET,
         metered=any(atom.count > 0 for atom in atoms),
     )
 
@@ -283,19 +263,17 @@ def _packed(folded: _Rule, rule: CompiledRule, sizes: Sizes) -> dict[str, npt.ND
     n_slots, n_orders = ATOMS_A_WORD * sizes.n_words, sizes.n_orders
     # By atom and then the other axes; packed at the end.
     sets = {
-        # Buckets allowed by the code of a piece, by its cell, and by the last buckets, at
-        # ((p * 5 + pc) * 5 + ps) * 4 + quadrant, each 0 for none or 1 + bucket.
+        # Buckets allowed by the code of a piece, and by its cell.
         "piece": np.zeros((n_slots, 1 + rule.n_shapes * rule.n_colors), np.uint8),
         "cell": np.zeros((n_slots, N_CELLS), np.uint8),
-        "bucket": np.zeros((n_slots, N_BUCKET_STATES), np.uint8),
         # All four bits of the atoms of a line; none of one that is never entered.
         "line_words": np.zeros((n_slots, sizes.n_lines), np.uint8),
         # Cells that a field allows by number, all for an atom without one, and orders whose first
         # pieces it also allows.
         "fields": np.full((n_slots, sizes.n_fields, N_CELLS), _ALL, np.uint8),
         "orders": np.zeros((n_slots, sizes.n_fields, n_orders), np.uint8),
-        # Buckets allowed at the sum of stride times field; only the bit of the bucket that is tried
-        # is used.
+        # Buckets allowed at the sum of stride times field; if that looks at the last piece in the
+        # bucket that is tried, only the bit of this bucket is used.
         "entries": np.full((n_slots, sizes.n_entries), _ALL, np.uint8),
     }
     others: dict[str, npt.NDArray[Any]] = {
@@ -304,18 +282,16 @@ def _packed(folded: _Rule, rule: CompiledRule, sizes: Sizes) -> dict[str, npt.ND
         "line_count": np.zeros(sizes.n_lines, np.int32),
         # Rank of each cell in each order; 255 for none.
         "ranks": np.full((n_orders, N_CELLS), 255, np.uint8),
-        # Of the 20 fields, each 0 for none or 1 + index; those of the piece attempted from 0.
-        "strides": np.zeros(N_FIELDS, np.int32),
+        # Of the fields of each record.
+        "strides": folded.strides,
     }
     others["line_count"][: len(folded.lines)] = [count for count, _ in folded.lines]
     known = rule.orders[:n_orders]  # none, if what named them was dropped
     others["ranks"][: len(known)] = known
-    axes, shape = [*folded.fields], tuple(folded.fields.values())
-    others["strides"][axes] = [prod(shape[k + 1 :]) for k in range(len(shape))]
     by_line = [(line, atom) for line, (_, atoms) in enumerate(folded.lines) for atom in atoms]
     for slot, (line, atom) in enumerate(by_line):
         row = {name: bits[slot] for name, bits in sets.items()}
-        row["piece"][1:], row["cell"][:], row["bucket"][:] = map(np.ravel, atom.tables.values())
+        row["piece"][1:], row["cell"][:] = atom.tables[_LOOK].ravel(), atom.tables[_CELL]
         row["line_words"][line] = _ALL
         others["atom_count"][slot] = atom.count
         named = dict(enumerate(atom.positions))
@@ -324,9 +300,8 @@ def _packed(folded: _Rule, rule: CompiledRule, sizes: Sizes) -> dict[str, npt.ND
         for f, place in named.items():
             row["fields"][f] = _ALL * np.array(place.cells, np.uint8)
             row["orders"][f, list(place.orders)] = _ALL
-        for table in atom.programs:
-            entries = row["entries"][: prod(shape)].reshape(shape)
-            entries &= table.over(axes).astype(np.uint8)
+        for table in atom.of_memory:
+            row["entries"][folded.places] &= table.over(folded.fields)
     return {name: _words(bits) for name, bits in sets.items()} | others
 
 

@@ -142,7 +142,7 @@ def test_few_boards_are_handed_to_the_rows_that_ended():
 @pytest.mark.full
 def test_rules_of_the_same_sizes_share_one_compiled_program():
     gjax.HiddenRules.step.clear_cache()
-    for text in ("(*,star,*,*,p+1)", "(*,*,red,*,2)"):
+    for text in ("(*,star,*,*,p+1)", "(*,*,red,*,ps)"):
         env, params = gjax.make(parse(text), board=SMALL)
         _, state = env.reset(jax.random.key(0), params)
         env.step(jax.random.key(9), state, 5, params)

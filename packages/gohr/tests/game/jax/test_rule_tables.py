@@ -39,27 +39,27 @@ def test_all_rules_of_the_catalogue_have_tables_with_room_for_four_atoms_in_one_
     tables, sizes = to_tables(rules)
     assert len(rules) == 90
     assert sizes.n_words == 1
-    assert sum(array.nbytes for array in vars(tables).values()) / len(rules) < 3_300
+    assert sum(array.nbytes for array in vars(tables).values()) / len(rules) < 900
     alone = [to_tables([rule]) for rule in rules]
     assert max(n_atoms(each) for each, _ in alone) == 4
-    assert len({sizes for _, sizes in alone}) == 14
-    assert sum(not size.n_orders and not size.n_entries for _, size in alone) == 70
+    assert len({sizes for _, sizes in alone}) == 15
+    assert sum(not size.n_orders and not size.n_entries for _, size in alone) == 60
     # In a bank a rule is what it is alone, padded.
     for row, (each, _) in enumerate(alone):
-        assert (tables.bucket[row, :, :1] == each.bucket[0]).all()
+        assert (tables.cell[row, :, :1] == each.cell[0]).all()
         n_lines = len(each.line_words[0])
         assert (tables.line_words[row, :n_lines] == each.line_words[0]).all()
         assert not tables.line_words[row, n_lines:].any()
 
 
-def test_what_the_last_buckets_do_not_matter_to_is_folded_into_pieces_and_cells():
+def test_what_the_memory_does_not_matter_to_is_folded_into_pieces_and_cells():
     tables, sizes = tables_of("(*,star,*,*,0) (*,triangle,*,*,1) (*,square,*,*,2) (*,circle,*,*,3)")
     assert sizes == Sizes()
     # Square, star, circle and triangle of each color, and nothing at the front.
     assert tables.piece[0, :, 0].tolist() == [0] + [4] * 4 + [1] * 4 + [8] * 4 + [2] * 4
-    tables, _ = tables_of("(*,*,*,*,Nearby)")
+    tables, sizes = tables_of("(*,*,*,*,Nearby)")
     assert tables.cell[0, [0, 5, 35, 30], 0].tolist() == [8, 4, 2, 1]
-    assert (tables.bucket[0, :, 0] == 15).all()
+    assert sizes == Sizes()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,9 @@ def test_atoms_are_dropped_and_united_where_no_reply_changes(text: str, atoms: i
 def test_lines_and_counts_stand_beside_each_other():
     text = "2 (3,star,*,*,0) (*,*,*,*,[1,2])\n(*,*,*,*,p+1)"
     tables, sizes = tables_of(text)
-    assert sizes == Sizes(n_lines=2, metered=True)
+    # No bucket, or one of four, has been used.
+    assert sizes == Sizes(n_lines=2, metered=True, n_entries=5)
+    assert (tables.entries[0, :, 0] >> 8 & 15).tolist() == [0, 2, 4, 8, 1]
     assert tables.line_words[0, :, 0].tolist() == [0xFF, 0xF00]
     assert tables.line_count[0].tolist() == [2, -1]
     assert tables.atom_count[0].tolist() == [3, -1, -1] + [-1] * 5
@@ -105,15 +107,24 @@ def test_orders_and_the_fields_that_name_them():
 def test_a_line_allows_together_what_its_atoms_allowed_before(rule_set: RuleSet):
     rule = compile_rule(rule_set)
     assume(not any(rule.conditions))  # a name that nobody knows is one
-    tables, _ = to_tables([rule])
-    memory = np.random.default_rng(0).integers(0, 125, 20) * 4 + _quadrants()[:, None]
+    tables, sizes = to_tables([rule])
+    # Of p, pc and ps: 0 for none, else 1 + bucket.
+    last = np.random.default_rng(0).integers(0, 5, (20, 3))
+    memory = last @ [100, 20, 4] + _quadrants()[:, None]
+    # Fields of the piece are its shape, color and cell; of a last one, whether it is there, and its
+    # bucket.
+    strides = tables.strides[0].reshape(5, 5)
+    at = (strides[1:4, 0] * (last > 0) + strides[1:4, 4] * np.maximum(last - 1, 0)).sum(axis=1)
+    at = at + strides[0, 3] * np.arange(36)[:, None]
+    at = at + (np.array(np.divmod(np.arange(16), 4)).T @ strides[0, 1:3])[:, None, None]
+    entries = tables.entries[0, at] if sizes.n_entries else np.uint32(0xFFFFFFFF)
     for line, (start, stop, count) in enumerate(rule.lines.tolist()):
         before = np.zeros((16, 36, 20), np.uint8)
         for a in range(start, stop):
             if count and rule.counts[a]:
                 piece, cell, bucket = np.split(rule.atoms[a], [16, 52])
                 before |= piece[:, None, None] & cell[:, None] & bucket[memory]
-        words = tables.cell[0][:, None] & tables.bucket[0, memory] & tables.line_words[0, line]
+        words = tables.cell[0][:, None] & entries & tables.line_words[0, line]
         words = tables.piece[0, 1:][:, None, None] & words
         after = np.zeros_like(before)
         for shift in range(0, 32, 4):
@@ -140,5 +151,5 @@ def test_messages(monkeypatch: pytest.MonkeyPatch):
         to_tables([rule, memory])
     assert str(error.value) == (
         "rule 1: the conditions depend on too many things at once: expected at most "
-        "30 entries, found 4,625; the engine plays it"
+        "30 entries, found 72; the engine plays it"
     )

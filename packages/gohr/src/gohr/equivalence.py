@@ -29,7 +29,7 @@ from gohr.board import (
 )
 from gohr.engine.boards import Boards
 from gohr.engine.compiler import CompiledRule, compile_rule
-from gohr.outcomes import IN_PROGRESS, LEAVE, RESET
+from gohr.outcomes import IN_PROGRESS, RESET
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
 
@@ -115,8 +115,7 @@ def equivalent(
     without counts, atoms that others cover, and, of a rule of one line, states of the memory that
     no play can reach. Otherwise a difference is searched for: on all boards of the fewest pieces,
     with every play, as long as there are at most 60,000 states, and then on boards drawn at random
-    with moves drawn at random. A board found at random is reduced by removing pieces as long as the
-    specification allows it and the rules still differ.
+    with moves drawn at random.
 
     Parameters
     ----------
@@ -157,16 +156,17 @@ def equivalent(
     """
     check_count("n_boards", n_boards, 0)
     trees = [parse(rule) if isinstance(rule, str) else rule for rule in (a, b)]
-    pair = _Pair([compile_rule(tree, spec) for tree in trees], spec)
-    if pair.says_the_same:
+    rules = [compile_rule(tree, spec) for tree in trees]
+    if _have_one_form(*rules):
         return Equivalence(True, True)
+    pair = _Pair(rules, spec)
     n_looked, n_searched = 0, spec.pieces[0] - 1
     for n_pieces in range(spec.pieces[0], spec.pieces[1] + 1):
         if _n_states(n_pieces, spec) > _MOST_STATES:
             break
         boards = np.array([*_boards_of(n_pieces, spec)], dtype=np.uint8).reshape(-1, N_CELLS)
         n_looked += len(boards)
-        found = pair.differ_at_last(boards)
+        found = pair.difference(boards)
         if found is not None:
             return pair.told(*found, n_searched, n_looked)
         n_searched = n_pieces
@@ -175,9 +175,9 @@ def equivalent(
     while left > 0:
         some = draw_boards(min(left, _TOGETHER), spec, rng=rng)
         left, n_looked = left - len(some), n_looked + len(some)
-        found = pair.differ_somewhere(some, rng)
+        found = pair.difference(some, rng)
         if found is not None:
-            return pair.told(*pair.smaller(*found), n_searched, n_looked)
+            return pair.told(*found, n_searched, n_looked)
     return Equivalence(True, exact, n_pieces_searched=n_searched, n_boards=n_looked)
 
 
@@ -191,18 +191,11 @@ class _Pair:
     def __init__(self, rules: list[CompiledRule], spec: BoardSpec) -> None:
         self._rules, self._spec = rules, spec
 
-    @property
-    def says_the_same(self) -> bool:
-        """Whether the tables of both rules come to the same form."""
-        forms = [[_form(rule, k) for k in range(len(rule.lines))] for rule in self._rules]
-        if forms[0] == forms[1]:
-            return True
-        simple = all(len(f) == 1 and f[0].is_plain for f in forms)
-        palettes = len(self._spec.shape_palette), len(self._spec.color_palette)
-        return simple and _same_where_reachable(forms[0][0].plain, forms[1][0].plain, palettes)
+    def difference(self, boards: _Codes, rng: np.random.Generator | None = None) -> _Found | None:
+        """Return one of the shortest plays on some boards after which the rules differ.
 
-    def differ_at_last(self, boards: _Codes) -> _Found | None:
-        """Search every play on some boards; return one after which they differ, of the shortest."""
+        All plays are searched; with a generator, one on each board, of random moves.
+        """
         plays: list[_Found] = [(board, []) for board in boards]
         while plays:
             after: list[_Found] = []
@@ -212,50 +205,14 @@ class _Pair:
                 for play, mask in zip(some, masks[0] != masks[1], strict=True):
                     if mask.any():
                         return play
-                for (board, moves), mask, goes_on in zip(some, masks[0], on, strict=True):
+                moves = masks[0] != 0
+                if rng is not None:
+                    drawn = (rng.random(moves.shape) * moves).argmax(axis=1)
+                    moves = np.eye(moves.shape[1], dtype=np.bool_)[drawn]
+                for (board, made), mask, goes_on in zip(some, moves, on, strict=True):
                     if goes_on:
-                        after += [(board, [*moves, int(k)]) for k in np.flatnonzero(mask)]
+                        after += [(board, [*made, int(k)]) for k in np.flatnonzero(mask)]
             plays = after
-        return None
-
-    def differ_somewhere(self, boards: _Codes, rng: np.random.Generator) -> _Found | None:
-        """Play some boards with random moves; return what differs after the fewest of them."""
-        players = [self._player(k, boards) for k in range(2)]
-        moves = np.full((len(boards), self._spec.pieces[1]), LEAVE, dtype=np.int64)
-        for step in range(moves.shape[1]):
-            masks = [player.permitted() for player in players]
-            on = players[0].finish == IN_PROGRESS
-            differ = np.flatnonzero((masks[0] != masks[1]).any(axis=1))
-            if differ.size:
-                return boards[differ[0]], moves[differ[0], :step].tolist()
-            draws = rng.random(masks[0].shape) * (masks[0] != 0)
-            moves[:, step] = np.where(on, draws.argmax(axis=1), LEAVE)
-            for player in players:
-                player.advance(moves[:, step], boards)
-        return None
-
-    def smaller(self, board: _Codes, moves: list[int]) -> _Found:
-        """Take pieces away, one after the other, as long as the rules differ."""
-        again = True
-        while again:
-            again = False
-            for cell in np.flatnonzero(board):
-                fewer = board.copy()
-                fewer[cell] = 0
-                left = [move for move in moves if move // N_BUCKETS != cell]
-                if _is_of(fewer, self._spec) and (found := self._still(fewer, left)) is not None:
-                    board, moves, again = fewer, found, True
-                    break
-        return board, moves
-
-    def _still(self, board: _Codes, moves: list[int]) -> list[int] | None:
-        """Return the moves after which the rules differ on a board; None if they do not."""
-        for n in range(len(moves) + 1):
-            masks, _ = self._after([(board, moves[:n])])
-            if (masks[0] != masks[1]).any():
-                return moves[:n]
-            if n < len(moves) and not masks[0][0, moves[n]]:
-                return None
         return None
 
     def told(self, board: _Codes, moves: list[int], n_searched: int, n_looked: int) -> Equivalence:
@@ -291,29 +248,13 @@ class _Pair:
         return player
 
 
-@dataclass(frozen=True, eq=False)
-class _LineForm:
-    """Meaning of a rule line, regardless of the order of its atoms."""
-
-    count: int
-    #: Moves of the atoms without counts and further conditions.
-    plain: _Accepts
-    #: The other atoms: tables, counts and conditions. In their order, if there are counts.
-    others: tuple[tuple[object, ...], ...]
-
-    @property
-    def is_plain(self) -> bool:
-        return self.count < 0 and not self.others
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _LineForm):
-            return NotImplemented
-        same = self.count == other.count and self.others == other.others
-        return same and bool(np.array_equal(self.plain, other.plain))
+#: The meaning of a rule line: its count; the atoms with counts or further conditions, in their
+#: order if there are counts; and the moves of the other atoms.
+_Form: TypeAlias = tuple[int, list[tuple[object, ...]], _Accepts]
 
 
-def _form(rule: CompiledRule, k: int) -> _LineForm:
-    """Bring a line of a rule to its form."""
+def _form(rule: CompiledRule, k: int) -> _Form:
+    """Bring a line of a rule to its form, regardless of the order of its atoms."""
     first, stop, count = rule.lines[k].tolist()
     n_pieces = rule.n_shapes * rule.n_colors
     plain = np.zeros((n_pieces, N_CELLS, 5, 5, 5), dtype=np.uint8)
@@ -329,53 +270,35 @@ def _form(rule: CompiledRule, k: int) -> _LineForm:
         buckets = tables[n_pieces + N_CELLS :].reshape(5, 5, 5, N_BUCKETS)
         there = np.moveaxis(buckets[..., _QUADRANTS], -1, 0)
         plain |= (pieces[:, None] & cells)[:, :, None, None, None] & there
-    if not metered:
-        others = sorted(set(others), key=repr)
-    return _LineForm(count, plain, tuple(others))
+    return count, others if metered else sorted(set(others), key=repr), plain
 
 
-def _same_where_reachable(a: _Accepts, b: _Accepts, palettes: tuple[int, int]) -> bool:
+def _have_one_form(a: CompiledRule, b: CompiledRule) -> bool:
+    """Return whether the tables of two rules come to the same form."""
+    lines = [[_form(rule, k) for k in range(len(rule.lines))] for rule in (a, b)]
+    if [line[:2] for line in lines[0]] != [line[:2] for line in lines[1]]:
+        return False
+    pairs = [(one, other) for (*_, one), (*_, other) in zip(*lines, strict=True)]
+    if lines[0][0][:2] == (-1, []) and len(pairs) == 1:
+        return _alike_where_reachable(*pairs[0])
+    return all(np.array_equal(one, other) for one, other in pairs)
+
+
+def _alike_where_reachable(a: _Accepts, b: _Accepts) -> bool:
     """Return whether two lines accept the same in all states that a play may reach.
 
-    Only the three last buckets that matter for a piece are tracked, and every state consistent with
-    them is taken as possible: some may be unreachable.
+    After the first move the last buckets are any that the lines accept, or none for a color or a
+    shape. Some of these states may be unreachable.
     """
-    n_shapes, n_colors = palettes
-    differ = (a != b).any(axis=1)
-    anywhere = np.bitwise_or.reduce(a, axis=1)
-    for piece in range(n_shapes * n_colors):
-        if not differ[piece].any():
-            continue
-        reached = _reached(anywhere, *divmod(piece, n_colors), n_colors)
-        if (differ[piece] & reached).any():
-            return False
-    return True
-
-
-def _reached(
-    accepts: npt.NDArray[np.uint8], shape: int, color: int, n_colors: int
-) -> npt.NDArray[np.bool_]:
-    """Return which p, pc, ps of a shape and colour a play may reach, shape (5, 5, 5)."""
     reached = np.zeros((5, 5, 5), dtype=np.bool_)
-    reached[0, 0, 0] = True
-    waiting = [(0, 0, 0)]
-    while waiting:
-        p, pc, ps = waiting.pop()
-        for moved in range(len(accepts)):
-            s, c = divmod(moved, n_colors)
-            # For another colour or shape the last bucket is arbitrary; before the first move it is
-            # none.
-            colors = pc if c == color else slice(None) if p else 0
-            shapes = ps if s == shape else slice(None) if p else 0
-            buckets = int(np.bitwise_or.reduce(accepts[moved, p, colors, shapes], axis=None))
-            for bucket in range(N_BUCKETS):
-                if buckets >> bucket & 1:
-                    last = bucket + 1
-                    after = last, last if c == color else pc, last if s == shape else ps
-                    if not reached[after]:
-                        reached[after] = True
-                        waiting.append(after)
-    return reached
+    after = reached.copy()
+    after[0, 0, 0] = True
+    while (after != reached).any():
+        reached = after.copy()
+        accepted = int(np.bitwise_or.reduce(a[..., reached], axis=None))
+        last = [1 + bucket for bucket in range(N_BUCKETS) if accepted >> bucket & 1]
+        after[np.ix_(last, [0, *last], [0, *last])] = True
+    return np.array_equal(a[..., reached], b[..., reached])
 
 
 def _place(action: int) -> tuple[int, int]:

@@ -91,11 +91,6 @@ class BoardSpec:
     ------
     ValueError
         If a number is outside its range, or a palette repeats a name.
-
-    Examples
-    --------
-    >>> BoardSpec(pieces=(5, 9)).n_codes
-    17
     """
 
     pieces: tuple[int, int] = (9, 9)
@@ -132,13 +127,7 @@ class BoardSpec:
         return 1 + len(self.shape_palette) * len(self.color_palette)
 
     def record(self) -> dict[str, Any]:
-        """Return the parameters as JSON can hold them.
-
-        Examples
-        --------
-        >>> BoardSpec(**BoardSpec(5).record()) == BoardSpec(5)
-        True
-        """
+        """Return the parameters as JSON can hold them."""
         return {name: list(value) for name, value in asdict(self).items()}
 
     def piece(self, number: int, pos: int, code: int) -> Piece:
@@ -223,13 +212,7 @@ class Board:
 
     @classmethod
     def from_codes(cls, codes: Iterable[int], spec: BoardSpec = DEFAULT_SPEC) -> Board:
-        """Make a board from its codes; ids count from 0 in the order of the cells.
-
-        Examples
-        --------
-        >>> Board.from_codes([0, 1] + [0] * 34).pieces
-        (Piece(id=0, pos=2, shape='SQUARE', color='RED', properties=None),)
-        """
+        """Make a board from its codes; ids count from 0 in the order of the cells."""
         held = ((pos, code) for pos, code in enumerate(codes, 1) if code)
         return cls(tuple(spec.piece(number, *each) for number, each in enumerate(held)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from gnomon.errors import counted
@@ -58,17 +58,7 @@ class CheckedRule:
 
     def records(self) -> list[dict[str, str | int]]:
         """Return a record for each finding."""
-        return [
-            {
-                "file": self.file,
-                "line": finding.line,
-                "column": finding.column,
-                "severity": finding.severity,
-                "message": finding.message,
-                "remedy": finding.remedy,
-            }
-            for finding in self.findings
-        ]
+        return [{"file": self.file, **asdict(finding)} for finding in self.findings]
 
     def __str__(self) -> str:
         shown = [self._shown(finding) for finding in self.findings]

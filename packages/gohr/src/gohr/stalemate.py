@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from gnomon.results import generator
 from gohr.board import COLORS, N_CELLS, SHAPES, Board, Piece
 from gohr.reference import STALEMATE, Move, ReferenceGame
 from gohr.rules.orders import BUILT_IN_ORDERS
-from gohr.rules.syntax import Name, RuleSet, Text
+from gohr.rules.syntax import Expression, Name, RuleSet, Text
 from gohr.rules.variables import FIELDS, cells_in, is_literal, orders_in, variables_of, walk
 
 
@@ -114,7 +115,13 @@ def find_stalemate(
     """
     shapes = shapes or _palette(rule_set, "shape", SHAPES)
     colors = colors or _palette(rule_set, "color", COLORS)
-    kinds = _kinds(rule_set, shapes, colors)
+    variables = variables_of(rule_set)
+    kinds = [
+        (cells, shape, color)
+        for cells in _classes_of_cells(rule_set, variables)
+        for shape in _representatives(rule_set, "shape", shapes, variables)
+        for color in _representatives(rule_set, "color", colors, variables)
+    ]
     search = _Search(rule_set, max_states)
     n_boards = n_searched = 0
     try:
@@ -140,24 +147,8 @@ def find_stalemate(
 
 # -- pieces that the rule distinguishes -----------------------------------------------------------
 
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """Pieces that a rule treats alike: one appearance, and the equivalent cells."""
-
-    shape: str
-    color: str
-    cells: tuple[int, ...]
-
-
-def _kinds(rule_set: RuleSet, shapes: Sequence[str], colors: Sequence[str]) -> list[_Kind]:
-    variables = variables_of(rule_set)
-    return [
-        _Kind(shape, color, cells)
-        for cells in _classes_of_cells(rule_set, variables)
-        for shape in _representatives(rule_set, "shape", shapes, variables)
-        for color in _representatives(rule_set, "color", colors, variables)
-    ]
+#: Pieces that a rule treats alike: the equivalent cells, and one shape and color.
+_Kind: TypeAlias = tuple[tuple[int, ...], str, str]
 
 
 def _palette(rule_set: RuleSet, key: str, usual: Sequence[str]) -> Sequence[str]:
@@ -166,12 +157,17 @@ def _palette(rule_set: RuleSet, key: str, usual: Sequence[str]) -> Sequence[str]
     return usual if mentioned <= set(usual) else sorted(mentioned)
 
 
+def _clauses(rule_set: RuleSet, key: str) -> list[Expression]:
+    """Return the conditions of a rule on the shape or the color."""
+    clauses = (getattr(atom, key) for line in rule_set.lines for atom in line.atoms)
+    return [clause for clause in clauses if clause is not None]
+
+
 def _mentioned(rule_set: RuleSet, key: str) -> set[str]:
-    clauses = [getattr(atom, key) for line in rule_set.lines for atom in line.atoms]
     return {
         str(node).strip('"').upper()
-        for clause in clauses
-        if clause is not None and is_literal(clause)
+        for clause in _clauses(rule_set, key)
+        if is_literal(clause)
         for node in walk(clause)
         if isinstance(node, Name | Text)
     }
@@ -181,14 +177,9 @@ def _representatives(
     rule_set: RuleSet, key: str, names: Sequence[str], variables: Iterable[str]
 ) -> list[str]:
     """Return the names in the rule, and enough of the others to represent all."""
-    short = {"shape": "ps", "color": "pc"}[key]
-    clauses = [getattr(atom, key) for line in rule_set.lines for atom in line.atoms]
-    if any(clause is not None and not is_literal(clause) for clause in clauses):
-        return list(names)
-    compared = any(
-        v in (short, f"p.{key}", "this", "last") or key in v.split(".") for v in variables
-    )
-    if compared:
+    whole = ({"shape": "ps", "color": "pc"}[key], "this", "last")
+    compared = any(v in whole or key in v.split(".") for v in variables)
+    if compared or not all(map(is_literal, _clauses(rule_set, key))):
         return list(names)
     mentioned = _mentioned(rule_set, key)
     others = [name for name in names if name not in mentioned]
@@ -224,22 +215,12 @@ def _classes_of_cells(rule_set: RuleSet, variables: frozenset[str]) -> list[tupl
 
 
 def _boards_of(kinds: Sequence[_Kind], n_pieces: int) -> Iterator[Board]:
-    """Yield one board for each choice of kinds that fits on it."""
+    """Yield one board for each choice of kinds that fits on it, one piece in a cell."""
     for chosen in itertools.combinations_with_replacement(kinds, n_pieces):
-        board = _place(chosen)
-        if board is not None:
-            yield board
-
-
-def _place(kinds: Sequence[_Kind]) -> Board | None:
-    """Put a piece of each kind on the board, one a cell; None if there is no space."""
-    free = {kind.cells: list(kind.cells) for kind in kinds}
-    placed: list[tuple[int, str, str]] = []
-    for kind in kinds:
-        if not free[kind.cells]:
-            return None
-        placed.append((free[kind.cells].pop(0), kind.shape, kind.color))
-    return _board(sorted(placed))
+        free = {cells: iter(cells) for cells, _, _ in chosen}
+        placed = [(next(free[cells], 0), shape, color) for cells, shape, color in chosen]
+        if all(cell for cell, _, _ in placed):
+            yield _board(sorted(placed))
 
 
 def _board(placed: Sequence[tuple[int, str, str]]) -> Board:
@@ -329,18 +310,14 @@ def _shrink(
     """Remove pieces one by one while the rule can still get stuck and the search may continue."""
     try:
         while True:
-            for candidate in _without_one(board):
-                way = search.way_to_stalemate(candidate)
+            placed = [(p.pos, p.shape or "", p.color or "") for p in board.pieces]
+            for k in range(len(placed)):
+                fewer = _board(placed[:k] + placed[k + 1 :])
+                way = search.way_to_stalemate(fewer)
                 if way is not None:
-                    board, moves = candidate, way
+                    board, moves = fewer, way
                     break
             else:
                 return board, moves
     except _OutOfStates:
         return board, moves
-
-
-def _without_one(board: Board) -> Iterator[Board]:
-    for piece in board.pieces:
-        rest = [p for p in board.pieces if p is not piece]
-        yield _board([(p.pos, p.shape or "", p.color or "") for p in rest])

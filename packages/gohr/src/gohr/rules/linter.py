@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, Protocol, cast
 
 from gnomon.errors import shortened
@@ -93,11 +94,6 @@ class Finding:
         effect, or an effect other than it seems. A note: worth knowing.
     message, remedy : str
         The problem, and how to correct it; no remedy where the message says what is expected.
-
-    Examples
-    --------
-    >>> print(Finding(1, 5, "warning", "an empty list", "name a bucket"))
-    line 1, column 5: warning: an empty list; name a bucket
     """
 
     line: int
@@ -191,21 +187,14 @@ class _Node(Protocol):
     def span(self) -> Span | None: ...
 
 
-def _found(node: _Node, severity: Severity, message: str, remedy: str) -> Finding:
+def _found(severity: Severity, node: _Node, message: str, remedy: str) -> Finding:
     line, column = (node.span.line, node.span.column) if node.span else (0, 0)
     return Finding(line, column, severity, message, remedy)
 
 
-def _error(node: _Node, message: str, remedy: str) -> Finding:
-    return _found(node, "error", message, remedy)
-
-
-def _warning(node: _Node, message: str, remedy: str) -> Finding:
-    return _found(node, "warning", message, remedy)
-
-
-def _note(node: _Node, message: str, remedy: str) -> Finding:
-    return _found(node, "note", message, remedy)
+_error = partial(_found, "error")
+_warning = partial(_found, "warning")
+_note = partial(_found, "note")
 
 
 def _near(word: str, known: Iterable[str]) -> str | None:
@@ -410,12 +399,8 @@ def _condition_findings(
             meant = _near(word, own)
             message = f"no piece of the usual kind has the {key} '{word}', so it never matches"
             remedy = f"write '{meant.lower()}'" if meant else f"known: {', '.join(own).lower()}"
-            yield _found(
-                item,
-                "warning" if meant else "note",
-                message,
-                f"{remedy}, or give the board pieces that have it",
-            )
+            found = _warning if meant else _note
+            yield found(item, message, f"{remedy}, or give the board pieces that have it")
 
 
 def _property_findings(clause: Property) -> Iterator[Finding]:

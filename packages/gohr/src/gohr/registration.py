@@ -45,6 +45,7 @@ def _register_with(registry: ModuleType) -> None:
                 id=env_id,
                 entry_point="gohr:HiddenRulesEnv",
                 vector_entry_point="gohr:HiddenRulesVectorEnv",
+                order_enforce=False,  # the environment refuses a step before the first reset
                 max_episode_steps=HORIZON,
                 kwargs={"rule": rule},
             )

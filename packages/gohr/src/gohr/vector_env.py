@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 from gnomon.errors import check_count
 from gohr.board import N_CELLS, board_spec, draw_boards
 from gohr.drawing import board_pixels, board_text
-from gohr.engine.program import ACTION, OUTCOME, SHAPE, Replies
+from gohr.engine.program import OUTCOME, SHAPE, Replies
 from gohr.env import BoardLike, action_space, observation_space, rule_set
 from gohr.outcomes import LEAVE, NEW_BOARD, RESET, Autoreset
 from gohr.rules.syntax import RuleSet
@@ -34,14 +34,19 @@ class _Told(NamedTuple):
     infos: dict[str, npt.NDArray[Any]]
 
     @classmethod
-    def of(cls, seen: npt.NDArray[np.uint8], told: Replies) -> _Told:
-        """Name the parts of two arrays, and allocate rewards and ends."""
-        ends = np.empty((3, len(seen)), dtype=np.bool_)
+    def of(
+        cls,
+        seen: npt.NDArray[np.uint8],
+        told: Replies,
+        reward: npt.NDArray[np.float64],
+        ends: npt.NDArray[np.bool_],
+    ) -> _Told:
+        """Name the parts of the arrays."""
         shape, color, bucket, outcome = told
         codes, mask = seen[:, :N_CELLS], seen[:, N_CELLS:].view(np.int8)
         observations = {"board": codes, "shape": shape, "color": color, "bucket": bucket}
         infos = {"action_mask": mask, "outcome": outcome, "stalemate": ends[2]}
-        return cls(np.empty(len(seen)), ends, observations, infos)
+        return cls(reward, ends, observations, infos)
 
 
 class FinalObservations:
@@ -129,7 +134,7 @@ class HiddenRulesVectorEnv(
         copy: bool = True,
     ) -> None:
         from gohr.engine.boards import Boards
-        from gohr.engine.transition import enter, tell, tell_final
+        from gohr.engine.transition import step_all, tell_final
 
         check_count("num_envs", num_envs)
         self.num_envs = num_envs
@@ -150,31 +155,24 @@ class HiddenRulesVectorEnv(
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-        self._boards = Boards.empty(self.rule, num_envs, self.board_spec)
-        self._horizon = max_episode_steps or 0
-        self._mode = {
+        self._boards = boards = Boards.empty(self.rule, num_envs, self.board_spec)
+        mode = {
             AutoresetMode.DISABLED: Autoreset.DISABLED,
             AutoresetMode.NEXT_STEP: Autoreset.NEXT_STEP,
             AutoresetMode.SAME_STEP: Autoreset.SAME_STEP,
         }[self.autoreset_mode]
-        self._enter, self._tell, self._tell_final = enter, tell, tell_final
+        arrays = boards.rule.program, boards.state, boards.seen, boards.padded
+        self._step_all = partial(step_all, *arrays, max_episode_steps or 0, mode)
+        self._tell_final = tell_final
         self._all = np.ones(num_envs, dtype=np.bool_)
-        self._told = _Told.of(self._boards.seen, self._boards.replies[SHAPE : OUTCOME + 1])
+        self._replies = boards.replies[SHAPE : OUTCOME + 1]
+        self._told = _Told.of(boards.seen, self._replies, *self._new_ends())
         self._final_room = self._new_final_room()
         self._forget_deck()
 
     def _forget_deck(self) -> None:
         self._deck = np.empty((0, N_CELLS), dtype=np.uint8)
         self._n_dealt = 0
-
-    def _advance(self) -> None:
-        """Step all boards, with a deck that is long enough for each to need a new one."""
-        if len(self._deck) - self._n_dealt < self.num_envs:
-            left = self._deck[self._n_dealt :]
-            fresh = draw_boards(_BLOCKS * self.num_envs, self.board_spec, rng=self.np_random)
-            self._deck = np.concatenate([left, fresh])
-            self._n_dealt = 0
-        self._n_dealt = self._boards.step(self._deck, self._n_dealt, self._horizon, self._mode)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -205,9 +203,7 @@ class HiddenRulesVectorEnv(
                     f"found {mask.dtype} of shape {mask.shape}"
                 )
             actions[~mask] = LEAVE
-        self._boards.replies[ACTION] = actions
-        self._advance()
-        told, infos = self._results(actions == RESET)
+        told, infos = self._make(actions, LEAVE, actions == RESET)
         return told.observations.copy(), infos
 
     def step(
@@ -225,18 +221,28 @@ class HiddenRulesVectorEnv(
             raise ValueError(f"actions: expected shape ({self.num_envs},), found {actions.shape}")
         if not len(self._deck):
             raise ResetNeeded("Cannot call env.step() before calling env.reset()")
-        if not self._enter(actions, self._boards.padded):
-            raise ValueError(f"actions: expected integers from 0 to 143, found {actions}")
-        self._advance()
-        told, infos = self._results(self._all)
+        told, infos = self._make(actions, 0, self._all)
         return told.observations.copy(), told.reward, told.ends[0], told.ends[1], infos
 
-    def _results(self, present: npt.NDArray[np.bool_]) -> tuple[_Told, dict[str, Any]]:
-        """Return the results of the boards stepped or reset, and the infos."""
-        boards, told = self._boards, self._told
+    def _make(
+        self, actions: npt.NDArray[np.int64], least: int, present: npt.NDArray[np.bool_]
+    ) -> tuple[_Told, dict[str, Any]]:
+        """Make actions from `least` on; return the results, and the infos of the boards present."""
+        # The deck is long enough for each board to need a new one.
+        if len(self._deck) - self._n_dealt < self.num_envs:
+            left = self._deck[self._n_dealt :]
+            fresh = draw_boards(_BLOCKS * self.num_envs, self.board_spec, rng=self.np_random)
+            self._deck = np.concatenate([left, fresh])
+            self._n_dealt = 0
+        told = self._told
+        reward, ends = self._new_ends() if self.copy else (told.reward, told.ends)
+        self._n_dealt, n_ended = self._step_all(
+            self._deck, self._n_dealt, actions, least, reward, ends
+        )
+        if n_ended < 0:
+            raise ValueError(f"actions: expected integers from 0 to 143, found {actions}")
         if self.copy:
-            told = _Told.of(boards.seen.copy(), boards.replies[SHAPE : OUTCOME + 1].copy())
-        n_ended = self._tell(boards.padded, told.reward, told.ends)
+            told = _Told.of(self._boards.seen.copy(), self._replies.copy(), reward, ends)
         infos: dict[str, Any] = {
             **told.infos,
             "_action_mask": present,
@@ -249,6 +255,10 @@ class HiddenRulesVectorEnv(
         if n_ended and self.autoreset_mode is AutoresetMode.SAME_STEP:
             self._add_final(infos, told)
         return told, infos
+
+    def _new_ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """Allocate rewards, and terminated, truncated and stalemate."""
+        return np.empty(self.num_envs), np.empty((3, self.num_envs), dtype=np.bool_)
 
     def _new_final_room(self) -> tuple[npt.NDArray[Any], ...]:
         """Allocate final observations and masks, and which boards ended and were stuck."""

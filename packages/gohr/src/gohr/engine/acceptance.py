@@ -13,9 +13,6 @@ from numba.extending import intrinsic
 from gohr.engine import program as p
 from gohr.engine.value_sets import BY_BUCKET, BY_COLOR, BY_SHAPE, LAST, THIS
 
-_FEATURES, _N_COLORS = p.FEATURES, p.N_COLORS
-_PIECES, _ROOM, _RECORDS, N_RECORDS = p.PIECES, p.ROOM, p.RECORDS, p.N_RECORDS
-
 Bytes = npt.NDArray[np.uint8]
 Short = npt.NDArray[np.int16]
 Int = npt.NDArray[np.int64]
@@ -63,7 +60,7 @@ def _allowed_cells(program: Int, at: int, pieces: int) -> int:
 def _run(program: Int, words: Int, i: int, at: int, begin: int, stop: int, room: int) -> int:
     """Run instructions of the program at ``at``; return the last number."""
     number = int(np.int64(0))  # a plain 0 would have its own type
-    numbers = room + N_RECORDS
+    numbers = room + p.N_RECORDS
     for n in range(begin, stop):
         instruction = at + index_of(5 * n)
         kind, x = program[instruction], index_of(program[instruction + 1])
@@ -83,7 +80,7 @@ def _run(program: Int, words: Int, i: int, at: int, begin: int, stop: int, room:
 def restrict(program: Int, state: Short, seen: Bytes, i: int, at: int, kept: int) -> None:
     """Take from the four words at ``kept`` of board ``i`` what the conditions at ``at`` refuse."""
     words: Any = state.view(np.int64)
-    pieces = words[i, _PIECES]
+    pieces = words[i, p.PIECES]
     cells = np.int64(-1)
     n_positions = program[at]
     at += 1
@@ -99,16 +96,16 @@ def restrict(program: Int, state: Short, seen: Bytes, i: int, at: int, kept: int
 
     n_programs = program[at]
     at += 1
-    room, records = index_of(program[_ROOM]), index_of(program[_RECORDS])
+    room, records = index_of(program[p.ROOM]), index_of(program[p.RECORDS])
     by_color = records + 5
-    by_shape = by_color + index_of(program[_N_COLORS])
+    by_shape = by_color + index_of(program[p.N_COLORS])
     if n_programs > 0:
         # A record is a number of 16 bits without a sign.
         words[i, room + LAST] = state[i, records] & 0xFFFF
     for _ in range(n_programs):
         n_instructions, n_common = index_of(program[at]), index_of(program[at + 1])
-        by_bucket = program[at + 2] != 0
-        at += 3
+        by_bucket, by_look = program[at + 2] != 0, program[at + 3] != 0
+        at += 4
         for b in range(4 if by_bucket else 1):
             first, stop = (b, b + 1) if by_bucket else (0, 4)
             left: Any = np.int64(0)
@@ -122,11 +119,12 @@ def restrict(program: Int, state: Short, seen: Bytes, i: int, at: int, kept: int
                     cell = index_of(first_bit(left))
                     these = np.int64(1) << cell
                     code = np.int64(seen[i, cell])
-                    feature = index_of(program[_FEATURES]) + index_of(4 * code)
-                    shape, color = index_of(program[feature]), index_of(program[feature + 1])
                     words[i, room + THIS] = 1 + ((code - 1) * 36 + cell) * 4 + b
-                    words[i, room + BY_COLOR] = state[i, by_color + color] & 0xFFFF
-                    words[i, room + BY_SHAPE] = state[i, by_shape + shape] & 0xFFFF
+                    if by_look:
+                        feature = index_of(program[p.FEATURES]) + index_of(4 * code)
+                        shape, color = index_of(program[feature]), index_of(program[feature + 1])
+                        words[i, room + BY_COLOR] = state[i, by_color + color] & 0xFFFF
+                        words[i, room + BY_SHAPE] = state[i, by_shape + shape] & 0xFFFF
                     allowed = _run(program, words, i, at, n_common, n_instructions, room)
                 left &= ~these
                 for w in range(first, stop):

@@ -135,10 +135,6 @@ class Boards:
             found = len(deck) - n_dealt
             raise ValueError(f"deck: expected a board for each of {len(self.seen)}, found {found}")
         self.replies[layout.ACTION] = actions
-        return self.step(deck, n_dealt, horizon, autoreset)
-
-    def step(self, deck: Bytes, n_dealt: int, horizon: int, autoreset: int) -> int:
-        """Make the attempts ``replies[0]``, as :meth:`advance` does."""
         arrays = self.rule.program, self.state, self.seen, self.padded, deck
         return step(*arrays, n_dealt, horizon, autoreset)
 

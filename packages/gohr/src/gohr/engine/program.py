@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gohr.board import N_BUCKETS, N_CELLS, nearest_bucket
 from gohr.engine.conditions import UNRANKED, AtomConditions, PositionField
-from gohr.engine.value_sets import BY_BUCKET, LAST, Program
+from gohr.engine.value_sets import BY_BUCKET, LAST, THIS, Program
 from gohr.errors import RuleError
 
 #: The kernel finds its way in a program by numbers of 24 bits.
@@ -244,7 +244,7 @@ def _conditions(conditions: AtomConditions, start: int, orders: list[int]) -> li
         for where in fields:
             flat += _position(where, orders)
     flat.append(len(conditions.programs))
-    code = sum(3 + 5 * len(p.instructions) for p in conditions.programs)
+    code = sum(4 + 5 * len(p.instructions) for p in conditions.programs)
     table_at = start + len(flat) + code
     tables: list[int] = []
     for program in conditions.programs:
@@ -266,11 +266,11 @@ def _position(where: PositionField, orders: list[int]) -> list[int]:
 
 
 def _instructions(program: Program, places: list[int]) -> list[int]:
-    """Return a program as numbers: a header of three, then five per instruction.
+    """Return a program as numbers: a header of four, then five per instruction.
 
     The header has the number of instructions, the number of those that do not depend on a piece on
-    the board, and whether the result depends on the bucket. The former come first and run once for
-    all pieces.
+    the board, and whether the result depends on the bucket, and on the last piece of the same color
+    or shape. Those that do not depend on a piece come first and run once for all pieces.
     """
     by_piece: list[bool] = []
     for kind, a, b, _, _ in program.instructions:
@@ -280,7 +280,9 @@ def _instructions(program: Program, places: list[int]) -> list[int]:
             by_piece.append(by_piece[a] or (kind == 2 and by_piece[b]))
     turns = sorted(range(len(by_piece)), key=by_piece.__getitem__)
     number = {old: new for new, old in enumerate(turns)}
-    flat = [len(by_piece), by_piece.count(False), int(program.by_bucket)]
+    pieces = {a for kind, a, *_ in program.instructions if kind == 0}
+    by_look = not pieces <= {THIS, LAST, BY_BUCKET}
+    flat = [len(by_piece), by_piece.count(False), int(program.by_bucket), int(by_look)]
     for old in turns:
         kind, a, b, n_b, table = program.instructions[old]
         flat += [kind, a if kind == 0 else number[a], number.get(b, 0), n_b, places[table]]

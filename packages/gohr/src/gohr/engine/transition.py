@@ -18,7 +18,7 @@ import numpy.typing as npt
 from numba import njit
 from numba.core import event
 
-from gohr.engine import program as layout
+from gohr.engine import program as p
 from gohr.engine.acceptance import Bytes, Int, Short, first_bit, index_of, restrict
 from gohr.engine.program import Replies
 from gohr.outcomes import (
@@ -80,22 +80,6 @@ event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]  
 
 # -- the kernels -----------------------------------------------------------------------------------
 
-# Columns and words of a board's state that have the same place for every rule.
-_LINE, _LINE_LEFT, _FINISH = layout.LINE, layout.LINE_LEFT, layout.FINISH
-_PIECES, _ACCEPTS = layout.PIECES, layout.ACCEPTS
-_MOVABLE, _FINAL = layout.MOVABLE, layout.FINAL
-
-# Entries of the header of a program.
-_LINES, _ATOMS, _FEATURES = layout.LINES, layout.ATOMS, layout.FEATURES
-_N_LINES, _N_ATOMS = layout.N_LINES, layout.N_ATOMS
-_N_SHAPES, _N_COLORS = layout.N_SHAPES, layout.N_COLORS
-_MATCHES, _LOOKS, _KEPT = layout.MATCHES, layout.LOOKS, layout.KEPT
-_LAST_BUCKETS, _LEFT, _RECORDS = layout.LAST_BUCKETS, layout.LEFT, layout.RECORDS
-# Entries of the row of an atom.
-_CELLS, _COUNT, _CONDITIONS = layout.CELLS, layout.COUNT, layout.CONDITIONS
-_BUCKETS, _CHOOSES, _SHAPES = layout.BUCKETS, layout.CHOOSES, layout.SHAPES
-_BY_LAST, _BY_COLOR, _BY_SHAPE = layout.BY_LAST, layout.BY_COLOR, layout.BY_SHAPE
-
 #: The mask of a cell's four attempts, as one number.
 _FOUR = 0x01010101
 #: All bits of four bytes but their first.
@@ -107,12 +91,6 @@ _TOGETHER = (1 << 24) + (1 << 17) + (1 << 10) + (1 << 3)
 # until the first attempt is made.
 _OVER_KNOWN = 1
 _OVER_UNSAID = 2
-
-# Rows of the replies.
-_ACTION, _SHAPE, _COLOR, _BUCKET = layout.ACTION, layout.SHAPE, layout.COLOR, layout.BUCKET
-_OUTCOME, _REWARD, _STANDS = layout.OUTCOME, layout.REWARD, layout.STANDS
-_TERMINATED, _TRUNCATED = layout.TERMINATED, layout.TRUNCATED
-_N_ATTEMPTS, _OVER = layout.N_ATTEMPTS, layout.OVER
 
 _NEXT_STEP, _SAME_STEP = Autoreset.NEXT_STEP, Autoreset.SAME_STEP
 
@@ -142,75 +120,75 @@ def step(
     bytes_: Any = state.view(np.uint8)
     masks: Any = seen.view(np.int32)
     dealt: Any = deck.view(np.int32)
-    lines_at, features_at = index_of(program[_LINES]), index_of(program[_FEATURES])
-    atoms_at, n_lines = index_of(program[_ATOMS]), index_of(program[_N_LINES])
-    n_shapes, n_colors = index_of(program[_N_SHAPES]), index_of(program[_N_COLORS])
-    width = _SHAPES + n_shapes + n_colors
-    matches_at, looks_at = index_of(program[_MATCHES]), index_of(program[_LOOKS])
+    lines_at, features_at = index_of(program[p.LINES]), index_of(program[p.FEATURES])
+    atoms_at, n_lines = index_of(program[p.ATOMS]), index_of(program[p.N_LINES])
+    n_shapes, n_colors = index_of(program[p.N_SHAPES]), index_of(program[p.N_COLORS])
+    width = p.SHAPES + n_shapes + n_colors
+    matches_at, looks_at = index_of(program[p.MATCHES]), index_of(program[p.LOOKS])
     n_looks = n_shapes + n_colors if looks_at != 0 else 0
-    kept_at, left = index_of(program[_KEPT]), index_of(program[_LEFT])
-    last_at, records = index_of(program[_LAST_BUCKETS]), index_of(program[_RECORDS])
+    kept_at, left = index_of(program[p.KEPT]), index_of(program[p.LEFT])
+    last_at, records = index_of(program[p.LAST_BUCKETS]), index_of(program[p.RECORDS])
     n_records = 5 + n_colors + n_shapes if records != 0 else 0
     limit = horizon if horizon > 0 else _NEVER
 
     for number in range(seen.shape[0]):
         i = index_of(number)
-        action = int(np.int64(replies[_ACTION, i]))
-        over = replies[_OVER, i]
+        action = int(np.int64(replies[p.ACTION, i]))
+        over = replies[p.OVER, i]
         playing = (over == 0) & (action >= 0)
-        n_attempts = replies[_N_ATTEMPTS, i] + playing
-        replies[_N_ATTEMPTS, i] = n_attempts
+        n_attempts = replies[p.N_ATTEMPTS, i] + playing
+        replies[p.N_ATTEMPTS, i] = n_attempts
         # An action that is not an attempt reads unrelated bytes, and does not use them.
         cell = index_of((action >> 2) & 63)
         bucket = action & 3
         code = index_of(seen[i, cell])
-        accepted = playing & ((words[i, _ACCEPTS + bucket] >> cell) & 1 != 0)
+        accepted = playing & ((words[i, p.ACCEPTS + bucket] >> cell) & 1 != 0)
         truncated = playing & (n_attempts >= limit)
 
         # Most attempts made at random are rejected, which changes nothing; the reason is selected
         # without a branch, which would be unpredictable.
         if playing & (not accepted):
-            outcome = DENIED if (words[i, _MOVABLE] >> cell) & 1 != 0 else IMMOVABLE
-            replies[_OUTCOME, i] = EMPTY_CELL if code == 0 else outcome
-            replies[_REWARD, i] = -1
-            replies[_TERMINATED, i] = False
-            replies[_TRUNCATED, i] = truncated
+            outcome = DENIED if (words[i, p.MOVABLE] >> cell) & 1 != 0 else IMMOVABLE
+            replies[p.OUTCOME, i] = EMPTY_CELL if code == 0 else outcome
+            replies[p.REWARD, i] = -1
+            replies[p.TERMINATED, i] = False
+            replies[p.TRUNCATED, i] = truncated
             if not truncated:
                 continue
         fresh = action == RESET or (
             over == _OVER_KNOWN and autoreset == _NEXT_STEP and action != LEAVE
         )
         if not playing:
-            replies[_OUTCOME, i] = (
+            replies[p.OUTCOME, i] = (
                 LEAVE if action == LEAVE else NEW_BOARD if fresh else EPISODE_OVER
             )
-            replies[_REWARD, i] = 0
-            replies[_TERMINATED, i] = False
-            replies[_TRUNCATED, i] = False
+            replies[p.REWARD, i] = 0
+            replies[p.TERMINATED, i] = False
+            replies[p.TRUNCATED, i] = False
             if action == LEAVE:
                 continue
 
         first = -1  # the line at which a search for a playable line begins; -1: no search
         if accepted:
-            replies[_OUTCOME, i] = ACCEPTED
-            replies[_REWARD, i] = 0
+            replies[p.OUTCOME, i] = ACCEPTED
+            replies[p.REWARD, i] = 0
             feature = features_at + 4 * code
             by_color, by_shape = index_of(program[feature + 2]), index_of(program[feature + 3])
-            line_at = lines_at + index_of(5 * state[i, _LINE])
+            line_at = lines_at + index_of(5 * state[i, p.LINE])
             if program[line_at + 3] != 0:
                 # Every atom that accepts the attempt pays for it, not the first alone.
                 for a in range(program[line_at + 1]):
                     paid = words[i, kept_at + index_of(4 * a) + bucket] >> cell
                     if state[i, left + a] > 0 and paid & 1:
                         state[i, left + a] -= 1
-            if state[i, _LINE_LEFT] > 0:
-                state[i, _LINE_LEFT] -= 1
+            if state[i, p.LINE_LEFT] > 0:
+                state[i, p.LINE_LEFT] -= 1
             shape, color = program[feature], program[feature + 1]
             state[i, by_color] = 1 + bucket
             state[i, by_shape] = 1 + bucket
-            replies[_SHAPE, i] = 1 + shape
-            replies[_COLOR, i] = 1 + color
-            replies[_BUCKET, i] = 1 + bucket
+            replies[p.SHAPE, i] = 1 + shape
+            replies[p.COLOR, i] = 1 + color
+            replies[p.BUCKET, i] = 1 + bucket
             if records != 0:
                 record = 1 + ((code - 1) * 36 + cell) * 4 + bucket
                 state[i, records] = record
@@ -220,21 +198,21 @@ def step(
             seen[i, cell] = 0
             masks[i, 9 + cell] = 0
             others = ~(np.int64(1) << cell)
-            pieces = words[i, _PIECES] & others
-            words[i, _PIECES] = pieces
+            pieces = words[i, p.PIECES] & others
+            words[i, p.PIECES] = pieces
             some = np.int64(0)
             if (program[line_at + 4] != 0) | (pieces == 0):  # else all is found anew below
                 for b in range(4):
-                    words[i, _ACCEPTS + b] &= others
-                some = words[i, _MOVABLE] & others
-                words[i, _MOVABLE] = some
+                    words[i, p.ACCEPTS + b] &= others
+                some = words[i, p.MOVABLE] & others
+                words[i, p.MOVABLE] = some
             if pieces == 0:
-                state[i, _FINISH] = CLEARED
-            elif some == 0 or state[i, _LINE_LEFT] == 0:
+                state[i, p.FINISH] = CLEARED
+            elif some == 0 or state[i, p.LINE_LEFT] == 0:
                 first = -2  # check the active line in its current state before any other
             elif not truncated:
-                replies[_TERMINATED, i] = False
-                replies[_TRUNCATED, i] = False
+                replies[p.TERMINATED, i] = False
+                replies[p.TRUNCATED, i] = False
                 continue
 
         while True:
@@ -243,9 +221,9 @@ def step(
                     state[i, c] = 0
                 for c in range(records, records + n_records):
                     state[i, c] = 0
-                replies[_SHAPE, i] = 0
-                replies[_COLOR, i] = 0
-                replies[_BUCKET, i] = 0
+                replies[p.SHAPE, i] = 0
+                replies[p.COLOR, i] = 0
+                replies[p.BUCKET, i] = 0
                 pieces = np.int64(0)
                 for c in range(9):
                     four = np.int64(dealt[n_dealt, c])
@@ -267,32 +245,32 @@ def step(
                         feature = features_at + index_of(4 * np.int64(seen[i, cell]))
                         words[i, looks_at + index_of(program[feature])] |= piece
                         words[i, looks_at + n_shapes + index_of(program[feature + 1])] |= piece
-                for a in range(program[_N_ATOMS]):
+                for a in range(program[p.N_ATOMS]):
                     row = atoms_at + index_of(width * a)
                     match = program[row] & pieces
-                    if program[row + _CHOOSES] & 1:
+                    if program[row + p.CHOOSES] & 1:
                         some = np.int64(0)
                         for look in range(n_shapes):
-                            some |= words[i, looks_at + look] & program[row + _SHAPES + look]
+                            some |= words[i, looks_at + look] & program[row + p.SHAPES + look]
                         match &= some
-                    if program[row + _CHOOSES] & 2:
+                    if program[row + p.CHOOSES] & 2:
                         some = np.int64(0)
                         for look in range(n_shapes, n_shapes + n_colors):
-                            some |= words[i, looks_at + look] & program[row + _SHAPES + look]
+                            some |= words[i, looks_at + look] & program[row + p.SHAPES + look]
                         match &= some
                     words[i, matches_at + a] = match
                 n_dealt += 1
-                words[i, _PIECES] = pieces
-                replies[_N_ATTEMPTS, i] = 0
-                replies[_OVER, i] = 0
-                state[i, _FINISH] = IN_PROGRESS
+                words[i, p.PIECES] = pieces
+                replies[p.N_ATTEMPTS, i] = 0
+                replies[p.OVER, i] = 0
+                state[i, p.FINISH] = IN_PROGRESS
                 first = 0
 
             # A line is done when its count is used up or no piece can be moved under it. After an
             # accepted attempt the active line is checked in its current state; then the lines after
             # it are entered in turn, each with fresh counts, the finished one last.
             if first != -1:
-                line = index_of(state[i, _LINE]) if first == -2 else index_of(first)
+                line = index_of(state[i, p.LINE]) if first == -2 else index_of(first)
                 entered = -1 if first == -2 else 0
                 playable = False
                 while entered < n_lines:
@@ -300,16 +278,16 @@ def step(
                     first_atom, metered = program[line_at], program[line_at + 3] != 0
                     n_atoms = index_of(program[line_at + 1])
                     if entered >= 0:
-                        state[i, _LINE] = line
-                        state[i, _LINE_LEFT] = program[line_at + 2]
+                        state[i, p.LINE] = line
+                        state[i, p.LINE_LEFT] = program[line_at + 2]
                         if metered:
                             for a in range(n_atoms):
                                 row = atoms_at + index_of(width * (first_atom + a))
-                                state[i, left + a] = program[row + _COUNT]
-                    pieces = words[i, _PIECES]
+                                state[i, left + a] = program[row + p.COUNT]
+                    pieces = words[i, p.PIECES]
                     in_0 = in_1 = in_2 = in_3 = np.int64(0)
                     table = index_of(program[line_at + 4])
-                    if state[i, _LINE_LEFT] == 0:
+                    if state[i, p.LINE_LEFT] == 0:
                         n_atoms = 0
                     elif table != 0 and entered >= 0:
                         more = pieces
@@ -323,17 +301,17 @@ def step(
                             in_2 |= piece & program[at + 2]
                             in_3 |= piece & program[at + 3]
                     elif table != 0:  # nothing else has changed
-                        in_0, in_1 = words[i, _ACCEPTS], words[i, _ACCEPTS + 1]
-                        in_2, in_3 = words[i, _ACCEPTS + 2], words[i, _ACCEPTS + 3]
+                        in_0, in_1 = words[i, p.ACCEPTS], words[i, p.ACCEPTS + 1]
+                        in_2, in_3 = words[i, p.ACCEPTS + 2], words[i, p.ACCEPTS + 3]
                     for a in range(n_atoms):
                         row = atoms_at + index_of(width * (first_atom + a))
                         match = words[i, matches_at + index_of(first_atom + a)] & pieces
                         if metered and state[i, left + a] == 0:
                             match = np.int64(0)
-                        buckets = program[row + _BUCKETS] + program[row + _BY_LAST] * np.int64(
-                            replies[_BUCKET, i]
+                        buckets = program[row + p.BUCKETS] + program[row + p.BY_LAST] * np.int64(
+                            replies[p.BUCKET, i]
                         )
-                        by_color, by_shape = program[row + _BY_COLOR], program[row + _BY_SHAPE]
+                        by_color, by_shape = program[row + p.BY_COLOR], program[row + p.BY_SHAPE]
                         at = index_of(buckets)
                         is_0, is_1 = match & program[at], match & program[at + 1]
                         is_2, is_3 = match & program[at + 2], match & program[at + 3]
@@ -354,7 +332,7 @@ def step(
                                     is_1 |= these & program[at + 1]
                                     is_2 |= these & program[at + 2]
                                     is_3 |= these & program[at + 3]
-                        further = index_of(program[row + _CONDITIONS])
+                        further = index_of(program[row + p.CONDITIONS])
                         if metered | (further != 0):
                             kept = kept_at + index_of(4 * a)
                             words[i, kept], words[i, kept + 1] = is_0, is_1
@@ -367,10 +345,10 @@ def step(
                         in_1 |= is_1
                         in_2 |= is_2
                         in_3 |= is_3
-                    words[i, _ACCEPTS], words[i, _ACCEPTS + 1] = in_0, in_1
-                    words[i, _ACCEPTS + 2], words[i, _ACCEPTS + 3] = in_2, in_3
+                    words[i, p.ACCEPTS], words[i, p.ACCEPTS + 1] = in_0, in_1
+                    words[i, p.ACCEPTS + 2], words[i, p.ACCEPTS + 3] = in_2, in_3
                     some = in_0 | in_1 | in_2 | in_3
-                    words[i, _MOVABLE] = some
+                    words[i, p.MOVABLE] = some
                     if some != 0:
                         playable = True
                         break
@@ -379,61 +357,69 @@ def step(
                 if not playable:
                     # Every line has been entered without success, and the search is back at its
                     # start.
-                    state[i, _FINISH] = STALEMATE
-                    state[i, _LINE] = line
+                    state[i, p.FINISH] = STALEMATE
+                    state[i, p.LINE] = line
 
-            finish = state[i, _FINISH]
-            replies[_STANDS, i] = finish
+            finish = state[i, p.FINISH]
+            replies[p.STANDS, i] = finish
             if fresh:
                 if finish == STALEMATE:
-                    replies[_OVER, i] = _OVER_UNSAID
+                    replies[p.OVER, i] = _OVER_UNSAID
                 break
             terminated = finish != IN_PROGRESS
-            truncated = replies[_N_ATTEMPTS, i] >= limit
-            replies[_TERMINATED, i] = terminated
-            replies[_TRUNCATED, i] = truncated
+            truncated = replies[p.N_ATTEMPTS, i] >= limit
+            replies[p.TERMINATED, i] = terminated
+            replies[p.TRUNCATED, i] = truncated
             if not (terminated or truncated):
                 break
-            replies[_OVER, i] = _OVER_KNOWN
+            replies[p.OVER, i] = _OVER_KNOWN
             if autoreset != _SAME_STEP:
                 break
             for c in range(9):
-                fours[i, 2 * _FINAL + c] = masks[i, c]
+                fours[i, 2 * p.FINAL + c] = masks[i, c]
             for b in range(3):
-                bytes_[i, 8 * _FINAL + 36 + b] = replies[_SHAPE + b, i]
+                bytes_[i, 8 * p.FINAL + 36 + b] = replies[p.SHAPE + b, i]
             fresh = True
     return n_dealt
 
 
 @njit(cache=True)
-def enter(actions: Int, replies: Replies) -> bool:
-    """Enter the attempts of all boards; return False if one of them is none of the 144."""
-    wrong = False
-    for i in range(actions.size):
-        replies[_ACTION, i] = actions[i]
-        wrong |= (actions[i] < 0) | (actions[i] > 143)
-    return not wrong
-
-
-@njit(cache=True)
-def tell(
+def step_all(
+    program: Int,
+    state: Short,
+    seen: Bytes,
     replies: Replies,
+    horizon: int,
+    autoreset: int,
+    deck: Bytes,
+    n_dealt: int,
+    actions: Int,
+    least: int,
     reward: npt.NDArray[np.float64],
     ends: npt.NDArray[np.bool_],
-) -> int:
-    """Fill rewards, (num_envs,), and terminated, truncated and stalemate, (3, num_envs).
+) -> tuple[int, int]:
+    """Make ``actions`` as :func:`step` does, and fill what a vector environment returns.
 
-    Returns the number of episodes that ended.
+    That is ``reward``, (num_envs,), and terminated, truncated and stalemate, ``ends`` (3,
+    num_envs). Returns the new ``n_dealt`` and the number of episodes that ended; -1 if an action is
+    none from ``least`` to 143, and nothing is done.
     """
+    wrong = False
+    for i in range(actions.size):
+        replies[p.ACTION, i] = actions[i]
+        wrong |= (actions[i] < least) | (actions[i] > 143)
+    if wrong:
+        return n_dealt, -1
+    n_dealt = step(program, state, seen, replies, deck, n_dealt, horizon, autoreset)
     n_ended = 0
     for i in range(reward.size):
-        reward[i] = replies[_REWARD, i]
-        terminated, truncated = replies[_TERMINATED, i] != 0, replies[_TRUNCATED, i] != 0
+        reward[i] = replies[p.REWARD, i]
+        terminated, truncated = replies[p.TERMINATED, i] != 0, replies[p.TRUNCATED, i] != 0
         ends[0, i] = terminated
         ends[1, i] = truncated
-        ends[2, i] = replies[_STANDS, i] == STALEMATE
+        ends[2, i] = replies[p.STANDS, i] == STALEMATE
         n_ended += terminated | truncated
-    return n_ended
+    return n_dealt, n_ended
 
 
 @njit(cache=True)
@@ -475,8 +461,8 @@ def permitted(state: Short, mask: npt.NDArray[np.int8]) -> int:
     attempts: Any = mask.view(np.int32)
     n_permitted = 0
     for i in range(mask.shape[0]):
-        to_0, to_1 = words[i, _ACCEPTS], words[i, _ACCEPTS + 1]
-        to_2, to_3 = words[i, _ACCEPTS + 2], words[i, _ACCEPTS + 3]
+        to_0, to_1 = words[i, p.ACCEPTS], words[i, p.ACCEPTS + 1]
+        to_2, to_3 = words[i, p.ACCEPTS + 2], words[i, p.ACCEPTS + 3]
         for cell in range(36):
             four = (to_0 >> cell) & 1 | ((to_1 >> cell) & 1) << 8
             four |= ((to_2 >> cell) & 1) << 16 | ((to_3 >> cell) & 1) << 24

@@ -32,7 +32,7 @@ def moderation(
     who: MaybeCaller,
     before: Annotated[int | None, Query(ge=1, le=_MOST)] = None,
 ) -> Response:
-    """List the newest records of the log, a hundred at a time, and the submissions that wait.
+    """List the newest records of the log, a hundred at a time, and first the submissions that wait.
 
     Moderators also see requests for tokens by network, and the switch of registration.
     """
@@ -53,7 +53,7 @@ def moderation(
         public=True,
         lines=found[:_PAGE],
         older_before=found[_PAGE - 1].id if len(found) > _PAGE else None,
-        waiting=[SubmissionRecord.with_place(each, session) for each in waiting],
+        waiting=[SubmissionRecord.with_place(x, session) for x in waiting if before is None],
         moderates=moderates,
         registration=registration(session),
         requests=[[*group] for _, group in itertools.groupby(asked, lambda each: each.network)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import html
 import re
@@ -12,8 +13,9 @@ from sqlalchemy import event
 
 from app_client import AppClient
 from gnomon_board import Settings, create_app
+from gnomon_board.schema import now
 from large_board import filled_board
-from small_season import fill, make_account
+from small_season import fill, make_account, make_season
 from submitted import register
 
 
@@ -79,6 +81,17 @@ def test_the_order_is_chosen_and_keeps_the_intervals(crowd):
     ranked = [line["contender"] for line in told]
     whole = [each["name"] for each in ranked if each["n_attempts"] == each["n_verified"]]
     assert shown(crowd, "?verified=yes&by=name") == sorted(whole)[:50]
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "told"),
+    [(None, 30, "takes entries until"), (10, 30, "opens on"), (-30, -1, "closed on")],
+)
+def test_a_season_shows_whether_it_takes_entries(client, database, opens, closes, told):
+    opens_at, closes_at = (x and now() + datetime.timedelta(days=x) for x in (opens, closes))
+    make_season(database, opens_at=opens_at, closes_at=closes_at)
+    for path in ("/", "/seasons/spring"):
+        assert told in client.get(path).text
 
 
 def test_learners_without_a_rank_stand_below_the_first_page(crowd):

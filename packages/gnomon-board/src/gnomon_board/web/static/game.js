@@ -205,7 +205,7 @@
   }
 
   function tell(text, kind = "", strong = "") {
-    says.className = "says below " + kind;
+    says.className = "says " + kind;
     says.replaceChildren();
     if (strong) {
       const head = element("strong", "");
@@ -329,7 +329,7 @@
   /** Let the picture of a piece that has gone fly into its bucket; the board is ready meanwhile. */
   function fly(piece, from, bucket) {
     if (calm.matches) return;
-    const flyer = element("div", "piece flyer " + spot(piece.cell), { "aria-hidden": "true" });
+    const flyer = element("div", "piece " + spot(piece.cell), { "aria-hidden": "true" });
     flyer.append(picture(piece));
     board.append(flyer);
     const [hx, hy] = center(flyer);

@@ -56,7 +56,7 @@
   }
 
   function tell(last) {
-    says.className = `says below${last ? (accepted(last) ? " yes" : " no") : ""}`;
+    says.className = `says${last ? (accepted(last) ? " yes" : " no") : ""}`;
     says.querySelector("strong").textContent = last ? last.dataset.title : says.dataset.title;
     const end = step === moves.length ? ` ${says.dataset.end}` : "";
     says.querySelector("span").textContent = last ? last.dataset.words + end : says.dataset.intro;

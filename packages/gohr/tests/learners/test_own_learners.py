@@ -11,13 +11,13 @@ from typing import Annotated
 
 import numpy as np
 import pytest
+from pydantic import Field
 
 from gohr import BoardSpec
 from gohr.errors import ConfigError, RunFolderError
 from gohr.experiments import ExperimentConfig, Run, run
 from gohr.learners import (
     Learner,
-    Range,
     available_learners,
     is_shown_the_rule,
     learner_kinds,
@@ -87,7 +87,7 @@ class Half(Learner):
 class Here(Learner):
     """A learner of this file."""
 
-    bucket: Annotated[int, Range(0, 3)] = 0
+    bucket: Annotated[int, Field(ge=0, le=3)] = 0
 
     def act(self, observation):
         actions = np.flatnonzero(observation.action_mask)

@@ -141,7 +141,7 @@ def _table(
     )
     if people != PeopleOptions() and not found:
         raise ScoreDataError(f"{places[0]}: expected a transcript of people; found none")
-    of_episodes = metric_named(metric or "tce").needs == "episodes"
+    of_episodes = not metric_named(metric or "tce").of_attempts
     if not count_empty:
         if len(places) > 1:
             given = f"{places[0]} and {len(places) - 1} more"

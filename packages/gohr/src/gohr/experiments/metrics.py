@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ import numpy.typing as npt
 from gnomon.errors import UnknownNameError
 from gohr.board import DEFAULT_SPEC, BoardSpec
 from gohr.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER, IN_PROGRESS
-from gohr.people.mastery import TARGET_STREAK, attempts_to_master
+from gohr.people.mastery import attempts_to_master
 
 if TYPE_CHECKING:
     from gnomon import ScoreTable
@@ -122,18 +122,17 @@ class Metric:
     """A number, or one number an episode, that sums up a trial.
 
     ``compute`` returns the number or numbers, infinite where a trial never got there: such a score
-    is censored. It takes the errors in each episode and the way each ended; or the trial with its
-    rule, if it `needs` each attempt, or the boards too. With ``per_episode`` the step of a number
-    is the number of episodes played.
+    is censored. It takes the errors in each episode and the way each ended; with ``of_attempts``
+    the :class:`Attempts` of the trial. With ``per_episode`` the step of a number is the number of
+    episodes played.
     """
 
     name: str
-    sentence: str
     unit: str
-    higher_is_better: bool
     compute: Callable[..., Any]
+    higher_is_better: bool = False
     per_episode: bool = False
-    needs: Literal["episodes", "attempts", "boards"] = "episodes"
+    of_attempts: bool = False
 
     def table(
         self,
@@ -189,6 +188,18 @@ def _episodes_to_learn(errors: Errors, finish: Finish) -> float:
     return math.inf if start is None else float(start)
 
 
+def _learned(errors: Errors, finish: Finish) -> float:
+    return float(_streak_start(errors, finish) is not None)
+
+
+def _errors_per_episode(errors: Errors, finish: Finish) -> Floats:
+    return errors.astype(np.float64)
+
+
+def _cumulated_errors(errors: Errors, finish: Finish) -> Floats:
+    return np.cumsum(errors).astype(np.float64)
+
+
 def _skill(trial: Attempts) -> float:
     """Return g of the model P(success) = p0 + (1 - p0) g; NaN where chance could not fail."""
     from gohr.learners.fixed_players import chance_of_success
@@ -200,104 +211,30 @@ def _skill(trial: Attempts) -> float:
     return 1 - float((~trial.accepted).sum()) / expected if expected > 0 else math.nan
 
 
-def _informative(trial: Attempts) -> float:
-    from gohr.learners.ideal import regret
-
-    informative = regret(trial.log, board_spec=trial.board_spec).informative[trial.counted]
-    return float(informative.mean()) if informative.size else math.nan
-
-
-def _positive_tests(trial: Attempts) -> float:
-    from gohr.learners.ideal import regret
-
-    expected = regret(trial.log, board_spec=trial.board_spec).expected[trial.counted]
-    known = expected[np.isfinite(expected)]  # NaN where no rule agrees with the replies
-    return float((known > 0.5).mean()) if known.size else math.nan
-
-
 #: Every score of a trial, by name.
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
         metric.name: metric
         for metric in (
-            Metric(
-                "tce",
-                "Terminal cumulated error: all errors of the trial.",
-                "errors",
-                False,
-                lambda errors, finish: float(errors.sum()),
-            ),
-            Metric(
-                "errors_to_learn",
-                "Errors before the first ten finished episodes in a row without one.",
-                "errors",
-                False,
-                _errors_to_learn,
-            ),
-            Metric(
-                "episodes_to_learn",
-                "Episodes before the first ten finished episodes in a row without an error.",
-                "episodes",
-                False,
-                _episodes_to_learn,
-            ),
-            Metric(
-                "learned",
-                "1 if there were ten finished episodes in a row without an error, else 0.",
-                "fraction",
-                True,
-                lambda errors, finish: float(_streak_start(errors, finish) is not None),
-            ),
-            Metric(
-                "errors_per_episode",
-                "Errors in each episode.",
-                "errors",
-                False,
-                lambda errors, finish: errors.astype(np.float64),
-                per_episode=True,
-            ),
-            Metric(
-                "cumulated_errors",
-                "Errors in all episodes so far.",
-                "errors",
-                False,
-                lambda errors, finish: np.cumsum(errors).astype(np.float64),
-                per_episode=True,
-            ),
+            # The terminal cumulated error: all errors of the trial.
+            Metric("tce", "errors", lambda errors, finish: float(errors.sum())),
+            # Before the first ten finished episodes in a row without an error.
+            Metric("errors_to_learn", "errors", _errors_to_learn),
+            Metric("episodes_to_learn", "episodes", _episodes_to_learn),
+            # 1 if there were ten such episodes, else 0.
+            Metric("learned", "fraction", _learned, higher_is_better=True),
+            Metric("errors_per_episode", "errors", _errors_per_episode, per_episode=True),
+            Metric("cumulated_errors", "errors", _cumulated_errors, per_episode=True),
+            # Attempts before the first ten successes in a row.
             Metric(
                 "m_star",
-                f"Attempts before the first {TARGET_STREAK} successes in a row.",
                 "attempts",
-                False,
                 lambda trial: attempts_to_master(trial.accepted),
-                needs="attempts",
+                of_attempts=True,
             ),
-            Metric(
-                "skill",
-                "Probability of success, corrected for that of a random player: 1 less the ratio "
-                "of errors to those expected.",
-                "fraction",
-                True,
-                _skill,
-                needs="attempts",
-            ),
-            Metric(
-                "informative",
-                "Share of attempts whose reply ruled out a hypothesis.",
-                "fraction",
-                True,
-                _informative,
-                needs="boards",
-            ),
-            Metric(
-                "positive_tests",
-                "Share of attempts that were expected to succeed, among those for which earlier "
-                "replies give an expectation; the others are negative tests.",
-                "fraction",
-                True,
-                _positive_tests,
-                needs="boards",
-            ),
+            # Success, corrected for that of a random player: 1 less the ratio of errors to those
+            # expected.
+            Metric("skill", "fraction", _skill, higher_is_better=True, of_attempts=True),
         )
     }
 )
@@ -329,7 +266,7 @@ def score_trial(
     count_empty : bool
         As in :func:`episode_errors`.
     rule_set, board_spec : RuleSet, BoardSpec
-        The trial's rule and boards, for a metric that needs attempts or boards.
+        The trial's rule and boards, for a metric of attempts.
 
     Returns
     -------
@@ -353,7 +290,7 @@ def score_trial(
     """
     chosen = metric_named(metric)
     value: float | Floats
-    if chosen.needs == "episodes":
+    if not chosen.of_attempts:
         value = chosen.compute(episode_errors(log, count_empty=count_empty), log.finish)
     elif rule_set is None:
         raise ValueError(f"{metric}: expected the rule that the trial was played on")

@@ -53,8 +53,8 @@ def _read_game_log(source: Source, wanted: ReadRequest) -> ScoreTable:
     chosen = metric_named(wanted.metric or "tce")
     if is_transcript(path):
         return score_series(read_transcripts(path), chosen.name)
-    if chosen.needs != "episodes":
-        known = [name for name, metric in METRICS.items() if metric.needs == "episodes"]
+    if chosen.of_attempts:
+        known = [name for name, metric in METRICS.items() if not metric.of_attempts]
         raise UnknownNameError("metric", chosen.name, known)
     runs = [run for run in read_runs(path) if run.errors]
     if not runs:

@@ -78,7 +78,7 @@ def score(
 
     folder = run if isinstance(run, Run) else Run.open(run)
     chosen = metric_named(metric)
-    if chosen.needs == "episodes":
+    if not chosen.of_attempts:
         episodes = run_episodes(folder, count_empty=count_empty)
         warn_of_stuck_rules(folder.config, episodes)
         return score_episodes(folder, metric, episodes, count_empty=count_empty)

@@ -14,7 +14,7 @@ observes a :class:`Transition`. Experiments take it as a class, as an instance, 
 such a trial for a caller with a loop of its own.
 :func:`chance_of_success` gives the probability of success at each attempt for a player without
 knowledge of the rule, and :func:`regret` the loss relative to the best conclusion from the same
-replies, with the kind of test that each attempt was.
+replies.
 """
 
 import lazy_loader

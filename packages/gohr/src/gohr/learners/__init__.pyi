@@ -8,7 +8,6 @@ from .fixed_players import chance_of_success as chance_of_success
 from .ideal import Ideal as Ideal
 from .ideal import regret as regret
 from .linear_dqn import LinearDQN as LinearDQN
-from .registry import Range as Range
 from .registry import available_learners as available_learners
 from .registry import is_shown_the_rule as is_shown_the_rule
 from .registry import learner_kinds as learner_kinds
@@ -22,7 +21,6 @@ __all__ = [
     "Learner",
     "LinearDQN",
     "Observation",
-    "Range",
     "Reinforce",
     "RulePlayer",
     "TabularQ",

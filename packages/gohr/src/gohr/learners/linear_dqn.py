@@ -15,11 +15,11 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from pydantic import Field
 
 from gohr.board import N_BUCKETS
 from gohr.learners.base import compiled_settings
 from gohr.learners.linear_models import LinearLearner
-from gohr.learners.registry import Range
 from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
 
 #: The codes present on a board are kept as the bits of one signed 64-bit integer.
@@ -313,21 +313,21 @@ class LinearDQN(LinearLearner):
     [9, 9, 9, 10, 9]
     """
 
-    learning_rate: Annotated[float, Range(0.0, open_below=True)] = 0.03
-    gamma: Annotated[float, Range(0.0, 1.0)] = 1.0
-    target_period: Annotated[int, Range(1, _MOST)] = 10
+    learning_rate: Annotated[float, Field(gt=0)] = 0.03
+    gamma: Annotated[float, Field(ge=0, le=1)] = 1.0
+    target_period: Annotated[int, Field(ge=1, le=_MOST)] = 10
     actions: Literal["all", "occupied"] = "all"
     plays_on: bool = False
     tie_break: Literal["random", "first"] = "random"
     replacement: bool = True
-    learning_starts: Annotated[int, Range(1, _MOST)] = 1
+    learning_starts: Annotated[int, Field(ge=1, le=_MOST)] = 1
     epsilon_per: Literal["trial", "episode"] = "trial"
     horizon_is_terminal: bool = False
-    buffer_size: Annotated[int, Range(1, _MOST)] = 1000
-    batch_size: Annotated[int, Range(1, _MOST)] = 128
-    epsilon_start: Annotated[float, Range(0.0, 1.0)] = 0.9
-    epsilon_end: Annotated[float, Range(0.0, 1.0)] = 0.001
-    epsilon_decay: Annotated[float, Range(0.0, open_below=True)] = 200.0
+    buffer_size: Annotated[int, Field(ge=1, le=_MOST)] = 1000
+    batch_size: Annotated[int, Field(ge=1, le=_MOST)] = 128
+    epsilon_start: Annotated[float, Field(ge=0, le=1)] = 0.9
+    epsilon_end: Annotated[float, Field(ge=0, le=1)] = 0.001
+    epsilon_decay: Annotated[float, Field(gt=0)] = 200.0
 
     functions: ClassVar = (_choose, _learn, _play)
 

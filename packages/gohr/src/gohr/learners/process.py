@@ -16,13 +16,13 @@ from typing import IO, Annotated, Literal, final
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from gnomon.errors import GnomonError
 from gohr.board import N_BUCKETS, Board, BoardSpec, Piece
 from gohr.captive import INVALID_ARGUMENTS, Dialogue, OutputMode
 from gohr.child_process import end_group, end_of, how_it_ended
 from gohr.learners.base import Learner
-from gohr.learners.registry import LONGEST_S, Range
 from gohr.outcomes import CLEARED, STALEMATE
 from gohr.playing import Observation, Transition
 
@@ -34,6 +34,8 @@ _LABEL = "learner 'process'"
 _LINE_LIMIT = 65_536
 #: Seconds that a program has to end once its input is closed.
 _GRACE_S = 1.0
+#: Most seconds of patience: eleven days, which a socket can still count.
+_LONGEST_S = 1e6
 #: A program that sends this many lines without an attempt will not make one.
 _MOST_LINES = 1000
 
@@ -83,7 +85,7 @@ class Process(Learner):
 
     command: str = ""
     output: Literal["BRIEF", "STANDARD", "FULL"] = "STANDARD"
-    timeout_s: Annotated[float, Range(0.0, LONGEST_S, open_below=True)] = 60.0
+    timeout_s: Annotated[float, Field(gt=0, le=_LONGEST_S)] = 60.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

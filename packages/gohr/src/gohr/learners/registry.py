@@ -5,8 +5,8 @@ A kind is a name of :func:`available_learners`, or the location of your own clas
 
 The parameters of a learner's class are its settings, apart from the board specification and the
 random generator. The class alone declares them: a type (``bool``, ``int``, ``float``, ``str``, or a
-``Literal`` of words), a default, a :class:`Range` within ``Annotated``, and a description in the
-docstring's section "Parameters".
+``Literal`` of words), a default, limits by pydantic's ``Field`` within ``Annotated``, and a
+description in the docstring's section "Parameters".
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 import math
+import operator
 import re
 import sys
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import import_module, metadata
 from operator import attrgetter
@@ -50,9 +52,8 @@ _BUILT_IN = {
 }
 #: Kinds without settings. The assignments of a board name one, and load no Numba for it.
 WITHOUT_SETTINGS = ("uniform", "frugal", "rule_player")
-#: Most seconds of patience: eleven days, which locks and sockets can still count.
-LONGEST_S = 1e6
-_LARGEST = 1e300
+#: Limits of a number, and the words for each.
+_BOUNDS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "at most"}
 _TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 #: Keys of a learner's table in a config file that are not settings.
 _RESERVED = ("kind", "name", "grid", "version", "reveal")
@@ -62,44 +63,17 @@ _RESERVED = ("kind", "name", "grid", "version", "reveal")
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """The finite numbers that a setting may be.
-
-    Parameters
-    ----------
-    least, most : float
-        The bounds, which are included.
-    open_below : bool
-        Whether ``least`` itself is excluded.
-    """
-
-    least: float = -math.inf
-    most: float = math.inf
-    open_below: bool = False
-
-    def __contains__(self, value: float) -> bool:
-        is_low = value < self.least or (self.open_below and value == self.least)
-        return math.isfinite(value) and not is_low and value <= self.most
-
-    def __str__(self) -> str:
-        if math.isinf(self.least):
-            return "that is finite"
-        if math.isinf(self.most):
-            return f"{'above' if self.open_below else 'of at least'} {self.least:g}"
-        if self.open_below:
-            return f"above {self.least:g} and at most {self.most:,.15g}"
-        return f"from {self.least:g} to {self.most:,.15g}"
-
-
-@dataclass(frozen=True, slots=True)
 class LearnerField:
-    """A setting of a kind of learner; it is needed if its default is None."""
+    """A setting of a kind of learner; it is needed if its default is None.
+
+    ``bounds`` has the limits of a number, by the names that pydantic's ``Field`` gives them.
+    """
 
     name: str
     type: type
     default: bool | int | float | str | None
     choices: tuple[str, ...] = ()
-    range: Range | None = None
+    bounds: Mapping[str, float] = field(default_factory=dict)
     meaning: str = ""
 
     @property
@@ -107,29 +81,27 @@ class LearnerField:
         """Possible values, in words that complete "expected ..."."""
         if self.choices:
             return " or ".join(map(repr, self.choices))
-        return _TYPES[self.type] + ("" if self.range is None else f" {self.range}")
+        limits = {name: f"{limit:,.15g}" for name, limit in self.bounds.items()}
+        if limits.keys() == {"ge", "le"}:
+            return f"{_TYPES[self.type]} from {limits['ge']} to {limits['le']}"
+        words = " and ".join(f"{_BOUNDS[name]} {limit}" for name, limit in limits.items())
+        return f"{_TYPES[self.type]} {words}".rstrip()
 
     def read(self, value: object) -> bool | int | float | str:
         """Return a value with the type of this field; raise ConfigError for any other value."""
-        match value:
-            case bool() if self.type is bool:
-                return value
-            case bool():
-                pass
-            case int() if self.type is int and self.allows(value):
-                return value
-            case int() | float() if self.type is float and abs(value) <= _LARGEST:
-                found = float(value)
+        allowed = (int, float) if self.type is float else self.type
+        if isinstance(value, allowed) and isinstance(value, bool) == (self.type is bool):
+            with suppress(OverflowError):
+                found: bool | int | float | str = self.type(value)
                 if self.allows(found):
                     return found
-            case str() if self.type is str and self.allows(value):
-                return value
         raise ConfigError(self.complaint(value))
 
     def allows(self, value: Any) -> bool:
         """Return whether a value of the right type is in range, or one of the choices."""
-        in_range = self.range is None or value in self.range
-        return in_range and (not self.choices or value in self.choices)
+        in_range = all(getattr(operator, name)(value, x) for name, x in self.bounds.items())
+        is_number = self.type is not float or math.isfinite(value)
+        return in_range and is_number and (not self.choices or value in self.choices)
 
     def complaint(self, value: object) -> str:
         """Return what is wrong with a value."""
@@ -139,8 +111,10 @@ class LearnerField:
 def check_settings(learner: Any) -> None:
     """Raise ValueError if a setting that a learner keeps under its name is out of range."""
     for name, declared in settings_of(learner.__class__).items():
-        if hasattr(learner, name) and not declared.allows(value := getattr(learner, name)):
-            raise ValueError(declared.complaint(value))
+        if (declared.bounds or declared.choices) and hasattr(learner, name):
+            value = getattr(learner, name)
+            if not declared.allows(value):
+                raise ValueError(declared.complaint(value))
 
 
 @cache
@@ -151,23 +125,24 @@ def settings_of(learner: Any) -> Mapping[str, LearnerField]:
     # The fields of a dataclass are in the namespace of the class that has them.
     annotated = learner if "__dataclass_params__" in vars(owner) else vars(owner)["__init__"]
     hints = typing.get_type_hints(annotated, include_extras=True)
-    fields = [
+    found = [
         _field(p, hints.get(p.name), meanings.get(p.name, ""))
         for p in list(inspect.signature(learner).parameters.values())[1:]
         if p.name != "rng" and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
-    return MappingProxyType({field.name: field for field in fields})
+    return MappingProxyType({each.name: each for each in found})
 
 
 def _field(parameter: inspect.Parameter, hint: Any, meaning: str) -> LearnerField:
     """Describe a parameter by its annotation, or else by its default."""
     name = parameter.name
     default = None if parameter.default is parameter.empty else parameter.default
-    within: Range | None = None
+    bounds: dict[str, float] = {}
     choices: tuple[Any, ...] = ()
     if get_origin(hint) is Annotated:
         hint, *extras = get_args(hint)
-        within = next((extra for extra in extras if isinstance(extra, Range)), None)
+        limits = [limit for extra in extras for limit in getattr(extra, "metadata", ())]
+        bounds = {name: getattr(x, name) for x in limits for name in _BOUNDS if hasattr(x, name)}
     if get_origin(hint) is Literal:
         hint, choices = str, get_args(hint)
     found = type(default) if hint is None else hint
@@ -177,7 +152,7 @@ def _field(parameter: inspect.Parameter, hint: Any, meaning: str) -> LearnerFiel
         raise ConfigError(f"setting {name!r}: {expected}; found {shown}")
     if name in _RESERVED:
         raise ConfigError(f"setting {name!r}: this name has another meaning in config files")
-    return LearnerField(name, found, default, choices, within, meaning)
+    return LearnerField(name, found, default, choices, bounds, meaning)
 
 
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*) *:[^\n]*\n((?:[ \t]+\S[^\n]*(?:\n|$)|[ \t]*\n)+)", re.M)

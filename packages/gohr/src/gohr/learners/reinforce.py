@@ -12,11 +12,11 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from pydantic import Field
 
 from gohr.board import N_BUCKETS
 from gohr.learners.base import compiled_settings
 from gohr.learners.linear_models import LinearLearner
-from gohr.learners.registry import Range
 from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
 
 # Softmax.sums
@@ -203,11 +203,11 @@ class Reinforce(LinearLearner):
     True
     """
 
-    learning_rate: Annotated[float, Range(0.0, open_below=True)] = 0.1
-    gamma: Annotated[float, Range(0.0, 1.0)] = 0.0
+    learning_rate: Annotated[float, Field(gt=0)] = 0.1
+    gamma: Annotated[float, Field(ge=0, le=1)] = 0.0
     actions: Literal["all", "occupied"] = "occupied"
     baseline: Literal["mean", "none"] = "mean"
-    baseline_rate: Annotated[float, Range(0.0, 1.0, open_below=True)] = 0.1
+    baseline_rate: Annotated[float, Field(gt=0, le=1)] = 0.1
 
     functions: ClassVar = (_choose, _learn, _play)
 

@@ -19,12 +19,12 @@ from typing import Annotated, Any, final
 import gymnasium
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from gnomon.errors import UnknownNameError
 from gohr.board import N_BUCKETS, N_CELLS, BoardSpec
 from gohr.errors import ConfigError
 from gohr.learners.base import Learner
-from gohr.learners.registry import Range
 from gohr.playing import Observation, Transition
 
 _Array = npt.NDArray[np.int64]
@@ -186,8 +186,8 @@ class StableBaselines(Learner):
     algorithm: str = "MaskablePPO"
     policy: str = "MlpPolicy"
     arguments: str = "{}"
-    planned_attempts: Annotated[int, Range(1, 10**9)] = 20_000
-    threads: Annotated[int, Range(1, 1024)] = 1
+    planned_attempts: Annotated[int, Field(ge=1, le=10**9)] = 20_000
+    threads: Annotated[int, Field(ge=1, le=1024)] = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from pydantic import Field
 
 from gohr.board import N_BUCKETS
 from gohr.learners.base import CompiledLearner, compiled_settings
-from gohr.learners.registry import Range
 from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
 
 
@@ -135,14 +135,14 @@ class TabularQ(CompiledLearner):
     True
     """
 
-    learning_rate: Annotated[float, Range(0.0, 1.0, open_below=True)] = 0.5
-    gamma: Annotated[float, Range(0.0, 1.0)] = 0.0
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 0.5
+    gamma: Annotated[float, Field(ge=0, le=1)] = 0.0
     actions: Literal["all", "occupied"] = "occupied"
     tie_break: Literal["random", "first"] = "random"
-    initial_value: Annotated[float, Range()] = -0.75
-    epsilon_start: Annotated[float, Range(0.0, 1.0)] = 0.0
-    epsilon_end: Annotated[float, Range(0.0, 1.0)] = 0.0
-    epsilon_decay: Annotated[float, Range(0.0, open_below=True)] = 200.0
+    initial_value: float = -0.75
+    epsilon_start: Annotated[float, Field(ge=0, le=1)] = 0.0
+    epsilon_end: Annotated[float, Field(ge=0, le=1)] = 0.0
+    epsilon_decay: Annotated[float, Field(gt=0)] = 200.0
 
     functions: ClassVar = (_choose, _learn, _play)
 

@@ -405,7 +405,7 @@ def score_series(
     def score(one: PlayedSeries) -> float | npt.NDArray[np.float64]:
         """Return the score of a series, or one for each episode."""
         if metric != "m_star":
-            if chosen.needs == "episodes":
+            if not chosen.of_attempts:
                 return score_trial(one.log, metric)
             _need_boards(one, metric)
             return score_trial(one.log, metric, rule_set=rule_of(one.rule))

@@ -152,7 +152,7 @@ def test_recorded_chances_score_as_a_replay_does(tmp_path):
     config = ExperimentConfig("chances", rules, learners, trials=2, episodes=4)
     folder = run(config, tmp_path)
     rule_sets = {rule.name: rule.rule_set for rule in config.rules}
-    for metric in ("tce", "m_star", "skill", "informative", "positive_tests"):
+    for metric in ("tce", "m_star", "skill"):
         for count_empty in (True, False):
             table = score(folder, metric, count_empty=count_empty)
             for learner in table.algorithms:

@@ -7,12 +7,11 @@ to them. All hypotheses are compiled, with their prior, to be played side by sid
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from types import MappingProxyType
+from itertools import chain, combinations, permutations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +42,6 @@ class Hypothesis:
 
 
 _Lines = tuple[tuple[str, ...], ...]
-_Generator = Callable[[Sequence[str], Sequence[str]], Iterator[_Lines]]
 
 
 def _hypotheses_of(board_spec: BoardSpec) -> Iterator[Hypothesis]:
@@ -52,9 +50,9 @@ def _hypotheses_of(board_spec: BoardSpec) -> Iterator[Hypothesis]:
     colors = tuple(name.lower() for name in board_spec.color_palette)
     for name in available_rules():
         yield Hypothesis("library", (), name, load_rule_text(name))
-    for family, generator in _FAMILIES.items():
+    for family, rules in _families(shapes, colors):
         seen: set[_Lines] = set()
-        for lines in generator(shapes, colors):
+        for lines in rules:
             if lines not in seen:
                 seen.add(lines)
                 rows = [" ".join(line) for line in lines]
@@ -87,7 +85,7 @@ def _subsets(values: Sequence[str], least: int = 1, most: int | None = None) -> 
     """Return the subsets with a minimum and maximum number of members, as lists of the language."""
     most = len(values) if most is None else most
     sizes = range(least, most + 1)
-    return [_listed(part) for n in sizes for part in itertools.combinations(values, n)]
+    return [_listed(part) for n in sizes for part in combinations(values, n)]
 
 
 def _splits(names: Sequence[str]) -> list[tuple[str, str]]:
@@ -95,7 +93,7 @@ def _splits(names: Sequence[str]) -> list[tuple[str, str]]:
     rest = range(1, len(names))
     parts = []
     for n in range(len(names) - 1):
-        for others in itertools.combinations(rest, n):
+        for others in combinations(rest, n):
             inside = [names[0], *(names[i] for i in others)]
             parts.append((_listed(inside), _listed([x for x in names if x not in inside])))
     return parts
@@ -130,78 +128,6 @@ _ANYWHERE = "[0,1,2,3]"
 _TARGETS = ("*", *_BUCKETS, "Nearby", "Remotest")
 
 
-def _each(kind: str, names: Sequence[str], choices: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules of one line in which each name of a kind has one of the choices."""
-    for buckets in itertools.product(choices, repeat=len(names)):
-        yield (tuple(_atom(b, **{kind: name}) for name, b in zip(names, buckets, strict=True)),)
-
-
-def _shape(shapes: Sequence[str], _: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules in which each shape has a bucket."""
-    yield from _each("shape", shapes, _BUCKETS)
-
-
-def _color(_: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules in which each colour has a bucket."""
-    yield from _each("color", colors, _BUCKETS)
-
-
-def _pairs(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules in which each shape, or each colour, has two buckets."""
-    yield from _each("shape", shapes, _PAIRS)
-    yield from _each("color", colors, _PAIRS)
-
-
-def _shape_and_color(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules of two groups of shapes by two of colours, with a bucket for each."""
-    for by_shape, by_color in itertools.product(_splits(shapes), _splits(colors)):
-        for b in itertools.product(_BUCKETS, repeat=4):
-            rows, columns = b[:2] != b[2:], b[::2] != b[1::2]
-            if rows and columns:  # else one of the two would do
-                kinds = itertools.product(by_shape, by_color)
-                yield (
-                    tuple(_atom(k, shape=s, color=c) for k, (s, c) in zip(b, kinds, strict=True)),
-                )
-
-
-def _place(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules that divide the board in two, each part with some buckets."""
-    for (inside, outside), (a, b) in itertools.product(_PLACES, itertools.permutations(_SETS, 2)):
-        yield ((_atom(a, cells=inside), _atom(b, cells=outside)),)
-
-
-def _quadrant(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules in which each quadrant has a bucket, or some at fixed steps from it."""
-    yield from _each("cells", _QUADRANTS, _BUCKETS)
-    for steps in _SETS:
-        yield ((_atom(f"Nearby+{steps}"),),)
-
-
-def _feature_and_place(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules in which a name and a part of the board choose between two buckets."""
-    features = [("shape", *s) for s in _splits(shapes)] + [("color", *c) for c in _splits(colors)]
-    for (kind, yes, no), places in itertools.product(features, _PLACES):
-        if yes.startswith("[") and no.startswith("["):
-            continue  # one name against the rest
-        for pair in itertools.combinations(_BUCKETS, 2):
-            for b in itertools.product(pair, repeat=4):
-                if b[:2] != b[2:] and b[::2] != b[1::2]:
-                    kinds = itertools.product((yes, no), places)
-                    yield (
-                        tuple(
-                            _atom(k, **{kind: name}, cells=where)
-                            for k, (name, where) in zip(b, kinds, strict=True)
-                        ),
-                    )
-
-
-def _order(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules in which cells give the order, and some buckets are allowed."""
-    targets = [*_SETS, *(f"Nearby+{steps}" for steps in _SETS)]
-    for order, target in itertools.product(BUILT_IN_ORDERS, targets):
-        yield ((_atom(target, cells=order),),)
-
-
 #: The reading orders backwards, with their definitions: they begin at the bottom.
 _BACKWARDS = {
     f"RevOf{name}": f"Order RevOf{name}=[{','.join(str(cell) for (cell,) in ranks[::-1])}]"
@@ -210,10 +136,85 @@ _BACKWARDS = {
 }
 
 
-def _backwards(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules that go row by row or column by column from the bottom."""
-    for (name, definition), target in itertools.product(_BACKWARDS.items(), _TARGETS):
-        yield (definition,), (_atom(target, cells=name),)
+def _families(
+    shapes: Sequence[str], colors: Sequence[str]
+) -> Iterator[tuple[str, Iterator[_Lines]]]:
+    """Yield the families beside the library, with the rules of each."""
+    # Each shape has a bucket; each colour has one; each shape, or each colour, has two.
+    yield "shape", _each("shape", shapes, _BUCKETS)
+    yield "color", _each("color", colors, _BUCKETS)
+    yield "pairs", chain(_each("shape", shapes, _PAIRS), _each("color", colors, _PAIRS))
+    # Two groups of shapes by two of colours, with a bucket for each.
+    groups = product(_splits(shapes), _splits(colors))
+    yield "shape-and-color", (r for s, c in groups for r in _quarters("shape", s, "color", c))
+    # Two parts of the board, each with some buckets.
+    yield (
+        "place",
+        (
+            ((_atom(a, cells=inside), _atom(b, cells=outside)),)
+            for (inside, outside), (a, b) in product(_PLACES, permutations(_SETS, 2))
+        ),
+    )
+    # Each quadrant has a bucket, or some at fixed steps from it.
+    steps_away = (((_atom(f"Nearby+{steps}"),),) for steps in _SETS)
+    yield "quadrant", chain(_each("cells", _QUADRANTS, _BUCKETS), steps_away)
+    # A name, against the rest, and a part of the board choose between two buckets.
+    alone = [
+        (kind, parts)
+        for kind, names in (("shape", shapes), ("color", colors))
+        for parts in _splits(names)
+        if not all(part.startswith("[") for part in parts)
+    ]
+    yield (
+        "feature-and-place",
+        (
+            rule
+            for (kind, parts), places in product(alone, _PLACES)
+            for pair in combinations(_BUCKETS, 2)
+            for rule in _quarters(kind, parts, "cells", places, pair)
+        ),
+    )
+    # Cells give the order, and some buckets are allowed; or row by row, column by column, from the
+    # bottom.
+    allowed = [*_SETS, *(f"Nearby+{steps}" for steps in _SETS)]
+    yield "order", (((_atom(b, cells=order),),) for order, b in product(BUILT_IN_ORDERS, allowed))
+    yield (
+        "order-backwards",
+        (
+            ((definition,), (_atom(target, cells=name),))
+            for (name, definition), target in product(_BACKWARDS.items(), _TARGETS)
+        ),
+    )
+    # One to four buckets take turns; two or three sets of buckets do.
+    yield "cycle", _turns(turns for n in range(1, 5) for turns in product(_BUCKETS, repeat=n))
+    yield "cycle-of-sets", _turns(chain(product(_SETS, repeat=2), product(_PAIRS, repeat=3)))
+    yield "step", _step()
+    yield "count", _count()
+    yield "priority", _priority(shapes, colors)
+    # Shapes, or colours, go in an order, each to its own bucket; or take turns with a piece each.
+    names = {"shape": shapes, "color": colors}
+    yield "priority-and-bucket", _to_buckets(names, "*")
+    yield "turn", chain(_to_buckets(names, "1"), _in_turn(names))
+
+
+def _each(kind: str, names: Sequence[str], choices: Sequence[str]) -> Iterator[_Lines]:
+    """Yield the rules of one line in which each name of a kind has one of the choices."""
+    for buckets in product(choices, repeat=len(names)):
+        yield (tuple(_atom(b, **{kind: name}) for name, b in zip(names, buckets, strict=True)),)
+
+
+def _quarters(
+    kind: str,
+    parts: tuple[str, str],
+    other: str,
+    others: tuple[str, str],
+    buckets: Sequence[str] = _BUCKETS,
+) -> Iterator[_Lines]:
+    """Yield the rules of two parts of a kind by two of another, with a bucket for each."""
+    for b in product(buckets, repeat=4):
+        if b[:2] != b[2:] and b[::2] != b[1::2]:  # else one of the two would do
+            both = zip(b, product(parts, others), strict=True)
+            yield (tuple(_atom(k, **{kind: x, other: y}) for k, (x, y) in both),)
 
 
 def _turns(cycles: Iterable[tuple[str, ...]]) -> Iterator[_Lines]:
@@ -224,32 +225,20 @@ def _turns(cycles: Iterable[tuple[str, ...]]) -> Iterator[_Lines]:
             yield tuple((_atom(b, count="1"),) for b in turns)
 
 
-def _cycle(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules in which one to four buckets take turns."""
-    for n in range(1, 5):
-        yield from _turns(itertools.product(_BUCKETS, repeat=n))
-
-
-def _cycle_of_sets(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules in which two or three sets of buckets take turns."""
-    yield from _turns(itertools.product(_SETS, repeat=2))
-    yield from _turns(itertools.product(_PAIRS, repeat=3))
-
-
-def _step(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+def _step() -> Iterator[_Lines]:
     """Yield the rules of fixed steps from the last bucket, of all or of that colour or shape."""
-    for start, steps in itertools.product((_ANYWHERE, *_BUCKETS), _SETS):
+    for start, steps in product((_ANYWHERE, *_BUCKETS), _SETS):
         yield (_atom(start, count="1"),), (_atom(f"p+{steps}"),)
-    for variable, steps in itertools.product(("p", "pc", "ps"), _SETS):
+    for variable, steps in product(("p", "pc", "ps"), _SETS):
         yield ((_atom(f"[{variable}+{steps},!{variable}*{_ANYWHERE}]"),),)
 
 
-def _count(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+def _count() -> Iterator[_Lines]:
     """Yield the rules in which buckets take turns after one to five pieces each."""
-    for n, turns in itertools.product("1234", itertools.permutations(_BUCKETS)):
+    for n, turns in product("1234", permutations(_BUCKETS)):
         yield tuple((_atom(b, count=n),) for b in turns)
-    for n, m in itertools.product("12345", repeat=2):
-        for a, b in itertools.permutations((*_BUCKETS, "Nearby", "Remotest"), 2):
+    for n, m in product("12345", repeat=2):
+        for a, b in permutations((*_BUCKETS, "Nearby", "Remotest"), 2):
             yield (_atom(a, count=n),), (_atom(b, count=m),)
     for n in "1234":
         yield (tuple(_atom(b, count=n) for b in _BUCKETS),)
@@ -257,7 +246,7 @@ def _count(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
 
 def _one_first(kind: str, splits: Iterable[tuple[str, str]]) -> Iterator[_Lines]:
     """Yield the rules in which one of two parts goes first, for each target."""
-    for parts, target in itertools.product(splits, _TARGETS):
+    for parts, target in product(splits, _TARGETS):
         for first, second in (parts, parts[::-1]):
             yield (_atom(target, **{kind: first}),), (_atom(target, **{kind: second}),)
 
@@ -265,10 +254,10 @@ def _one_first(kind: str, splits: Iterable[tuple[str, str]]) -> Iterator[_Lines]
 def _priority(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
     """Yield the rules in which some shapes, colours, pieces or parts of the board go first."""
     for kind, names in (("shape", shapes), ("color", colors)):
-        for turns, target in itertools.product(itertools.permutations(names), _TARGETS):
+        for turns, target in product(permutations(names), _TARGETS):
             yield tuple((_atom(target, **{kind: name}),) for name in turns)
         yield from _one_first(kind, _splits(names))
-    for shape, color, target in itertools.product(shapes, colors, _TARGETS):
+    for shape, color, target in product(shapes, colors, _TARGETS):
         yield (_atom(target, shape=shape, color=color),), (_atom("*"),)
     yield from _one_first("cells", _PLACES)
 
@@ -276,50 +265,21 @@ def _priority(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
 def _to_buckets(names: Mapping[str, Sequence[str]], count: str) -> Iterator[_Lines]:
     """Yield the rules whose lines let names go in an order, each to its own bucket."""
     for kind, all_names in names.items():
-        for turns in itertools.permutations(all_names):
-            for buckets in itertools.permutations(_BUCKETS, len(turns)):
+        for turns in permutations(all_names):
+            for buckets in permutations(_BUCKETS, len(turns)):
                 yield tuple(
                     (_atom(b, count=count, **{kind: name}),)
                     for name, b in zip(turns, buckets, strict=True)
                 )
 
 
-def _priority_and_bucket(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules in which shapes, or colours, go in an order, each to its own bucket."""
-    yield from _to_buckets({"shape": shapes, "color": colors}, "*")
-
-
-def _turn(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
-    """Yield the rules in which shapes, or colours, take turns with a piece each."""
-    yield from _to_buckets({"shape": shapes, "color": colors}, "1")
-    for kind, names in (("shape", shapes), ("color", colors)):
-        for turns in itertools.permutations(names):
+def _in_turn(names: Mapping[str, Sequence[str]]) -> Iterator[_Lines]:
+    """Yield the rules in which names take turns, to any bucket, in any order or in a given one."""
+    for kind, all_names in names.items():
+        for turns in permutations(all_names):
             yield tuple((_atom("*", count="1", **{kind: name}),) for name in turns)
             for order in BUILT_IN_ORDERS:
                 yield tuple((f"(count:1, {kind}:{name}, postpos:{order})",) for name in turns)
-
-
-#: The families, beside the library.
-_FAMILIES: Mapping[str, _Generator] = MappingProxyType(
-    {
-        "shape": _shape,
-        "color": _color,
-        "pairs": _pairs,
-        "shape-and-color": _shape_and_color,
-        "place": _place,
-        "quadrant": _quadrant,
-        "feature-and-place": _feature_and_place,
-        "order": _order,
-        "order-backwards": _backwards,
-        "cycle": _cycle,
-        "cycle-of-sets": _cycle_of_sets,
-        "step": _step,
-        "count": _count,
-        "priority": _priority,
-        "priority-and-bucket": _priority_and_bucket,
-        "turn": _turn,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -171,7 +171,6 @@ def replay_rows(
     n_episodes, n_boards = n_attempts.shape[0], seen.shape[0]
     row = np.zeros(n_boards, dtype=np.int64)
     stop = np.zeros(n_boards, dtype=np.int64)
-    failed = np.zeros(144, dtype=np.bool_)
     by_piece = mask.view(np.int32)  # 0 where none of the four attempts on a piece is permitted
     none = int(np.int64(0))  # not a plain 0, as in play_boards
     n_rows = 0
@@ -195,13 +194,12 @@ def replay_rows(
                 replies[ACTION, i] = LEAVE
                 if row[i] == stop[i]:
                     continue
-                n_pieces = n_movable = n_permitted = n_failed = 0
+                n_pieces = n_movable = n_permitted = 0
                 for cell in range(36):
                     n_pieces += seen[i, cell] != 0
                     four = int(by_piece[i, cell])
                     n_movable += four != 0
                     n_permitted += ((four * _EACH) >> 24) & 7
-                failed[:] = False
                 # The attempts up to the next move, and that, are all made on this board.
                 while row[i] < stop[i] and replies[ACTION, i] == LEAVE:
                     action = int(actions[row[i]])
@@ -222,10 +220,4 @@ def replay_rows(
                     found[3, row[i]] = n_movable
                     found[4, row[i]] = n_permitted
                     found[5, row[i]] = ((four * _EACH) >> 24) & 7
-                    found[6, row[i]] = n_failed
-                    if outcome in (DENIED, IMMOVABLE):
-                        begin = action if outcome == DENIED else action & ~3
-                        for a in range(begin, begin + (1 if outcome == DENIED else 4)):
-                            n_failed += not failed[a]
-                            failed[a] = True
                     row[i] += 1

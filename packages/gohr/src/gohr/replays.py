@@ -37,9 +37,6 @@ class Replay:
         Number of attempts that the rule would have accepted.
     n_accepting : numpy.ndarray of int16, shape (n_rows,)
         Number of buckets that would have accepted the piece attempted.
-    n_failed : numpy.ndarray of int16, shape (n_rows,)
-        Number of attempts known to fail since the board last changed: one for a denied attempt,
-        four for a piece that cannot be moved.
     """
 
     first: npt.NDArray[np.int8]
@@ -49,7 +46,6 @@ class Replay:
     n_movable: npt.NDArray[np.int16]
     n_permitted: npt.NDArray[np.int16]
     n_accepting: npt.NDArray[np.int16]
-    n_failed: npt.NDArray[np.int16]
 
 
 def replay(
@@ -72,7 +68,7 @@ def replay(
     if actions.size and not 0 <= actions.min() <= actions.max() < N_CELLS * N_BUCKETS:
         raise ValueError("actions: expected numbers from 0 to 143")
     first = np.zeros(len(n_attempts), dtype=np.int8)
-    found = np.zeros((7, len(actions)), dtype=np.int16)
+    found = np.zeros((6, len(actions)), dtype=np.int16)
     from gohr.engine.boards import Boards
 
     room = Boards.empty(rule, _SIDE_BY_SIDE, board_spec)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gnomon.errors import check_count, check_word
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
 from gohr.experiments.entries import RuleEntry
-from gohr.learners.fixed_players import note_failure
+from gohr.learners.fixed_players import RulePlayer, note_failure
 from gohr.outcomes import ACCEPTED, IN_PROGRESS
 from gohr.people.mastery import TARGET_STREAK
 from gohr.playing import Observation, Transition, TrialLog, play
@@ -151,13 +151,13 @@ def _tested(
     rng = _stream(rule, trial, seed, _TESTER)
     if source == "negative":
         boards = _thinned(boards, _stream(rule, trial, seed, _PIECES))
-    player: Policy
+    player: Policy = RandomTester(rng)
     if source == "informative":
         from gohr.learners import Ideal
 
         player = Ideal(spec, rng=rng)
-    else:
-        player = _PositiveTester(rng) if source == "positive" else RandomTester(rng)
+    elif source == "positive":
+        player = RulePlayer(spec, rng=rng)
     log = play(boards, player, rule.rule_set, horizon=_HORIZON, board_spec=spec)
     return _refusals_before_success(log) if source == "negative" else log
 
@@ -179,22 +179,6 @@ class RandomTester:
         """Remember a failure until the board changes."""
         over = made.terminated or made.truncated
         note_failure(self._failed, made.action, made.outcome, over)
-
-
-class _PositiveTester:
-    """Any attempt that would be accepted."""
-
-    reveal = True
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        self._rng = rng
-
-    def act(self, observation: Observation) -> int:
-        assert observation.permitted is not None
-        return int(self._rng.choice(np.flatnonzero(observation.permitted)))
-
-    def observe(self, made: Transition) -> None:
-        """Learn nothing."""
 
 
 def _thinned(boards: _Codes, rng: np.random.Generator) -> _Codes:

@@ -8,13 +8,12 @@ error rate is to be compared with the chance of success of the first two on the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, final
+from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.errors import check_word
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gohr.learners.base import CompiledLearner, Learner, UniformNumbers
 from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
@@ -193,14 +192,11 @@ class RulePlayer(Learner):
 
 
 def chance_of_success(
-    rule_set: RuleSet,
-    log: TrialLog,
-    *,
-    player: Literal["random", "frugal"] = "random",
-    board_spec: BoardSpec = DEFAULT_SPEC,
+    rule_set: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC
 ) -> npt.NDArray[np.float64]:
-    """Return p0, the chance of success at each attempt for a player without knowledge.
+    """Return p0, the chance of success at each attempt of a player without knowledge.
 
+    The player attempts each bucket for each piece with equal probability, as :class:`Uniform` does.
     The trial is replayed under its rule. Where the rule is hidden, so must these numbers be.
 
     Parameters
@@ -209,9 +205,6 @@ def chance_of_success(
         The rule that the trial was played on.
     log : TrialLog
         Any learner's trial.
-    player : {"random", "frugal"}
-        The player attempts each bucket for each piece with equal probability, or leaves out the
-        attempts that failed since the board last changed.
     board_spec : BoardSpec
         Gives the palettes that the codes index.
 
@@ -223,11 +216,11 @@ def chance_of_success(
     Raises
     ------
     ValueError
-        If the player is neither, or the log was not played under this rule.
+        If the log was not played under this rule.
 
     References
     ----------
-    The reference system's p0 for the players COMPLETELY_RANDOM and MCP1.
+    The reference system's p0 for the player COMPLETELY_RANDOM.
 
     Examples
     --------
@@ -238,9 +231,8 @@ def chance_of_success(
     >>> set(chance_of_success(rule, log).tolist())
     {0.5}
     """
-    check_word("player", player, ("random", "frugal"))
     found = replay_log(log, rule_set, board_spec=board_spec)
-    possible = N_BUCKETS * found.n_pieces - (found.n_failed if player == "frugal" else 0)
+    possible = N_BUCKETS * found.n_pieces
     chance = np.zeros(len(possible))
     np.divide(found.n_permitted, possible, out=chance, where=possible > 0)
     return chance

@@ -37,7 +37,7 @@ STREAK = 10
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
-Errors = npt.NDArray[np.int64]
+Errors = npt.NDArray[np.int64] | npt.NDArray[np.int32]
 Finish = npt.NDArray[np.int8]
 
 
@@ -95,7 +95,8 @@ def episode_bytes(log: TrialLog) -> bytes:
 def stored_episodes(data: bytes, *, count_empty: bool = True) -> Episodes:
     """Return the episodes of a trial from the result of :func:`episode_bytes`."""
     stored = np.frombuffer(zlib.decompress(data), dtype="<i4").reshape(3, -1)
-    return Episodes(stored[0 if count_empty else 1].astype(np.int64), stored[2].astype(np.int8))
+    # Copies, since a view would keep all three rows.
+    return Episodes(stored[0 if count_empty else 1].astype(np.int32), stored[2].astype(np.int8))
 
 
 class Attempts(NamedTuple):

@@ -10,11 +10,13 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from gohr.errors import StuckRuleWarning
 from gohr.experiments.metrics import (
     Attempts,
     Episodes,
+    Errors,
     Floats,
     Metric,
     metric_named,
@@ -180,18 +182,19 @@ def warn_of_stuck_rules(config: ExperimentConfig, episodes: RunEpisodes) -> None
         warnings.warn(warning, StuckRuleWarning, stacklevel=3)
 
 
-def cumulated_errors(episodes: RunEpisodes) -> dict[tuple[str, str], Floats]:
+def cumulated_errors(episodes: RunEpisodes) -> dict[tuple[str, str], npt.NDArray[np.int32]]:
     """Return the cumulated errors of every trial that is done, by learner and rule.
 
     Shape (trials, episodes) each, in the order of the experiment; a pair without a trial that is
     done is left out. A trial that stopped earlier than others of its pair has made no error since.
     """
-    curves: dict[tuple[str, str], list[Floats]] = {}
+    made: dict[tuple[str, str], list[Errors]] = {}
     for record, (errors, _) in episodes.items():
-        curve = np.cumsum(errors).astype(np.float64)
-        curves.setdefault((record.learner, record.rule), []).append(curve)
-    longest = {pair: max(map(len, own)) for pair, own in curves.items()}
-    return {
-        pair: np.stack([np.pad(x, (0, longest[pair] - len(x)), mode="edge") for x in own])
-        for pair, own in curves.items()
-    }
+        made.setdefault((record.learner, record.rule), []).append(errors)
+    curves = {}
+    for pair, own in made.items():
+        curves[pair] = np.zeros((len(own), max(map(len, own))), dtype=np.int32)
+        for curve, errors in zip(curves[pair], own, strict=True):
+            curve[: len(errors)] = errors
+        np.cumsum(curves[pair], axis=1, out=curves[pair])
+    return curves

@@ -28,8 +28,6 @@ from gohr.rules.syntax import RuleSet
 if TYPE_CHECKING:
     import numpy as np
 
-    from gohr.playing import TrialLog
-
 #: Draws before a family counts as used up; boards, and attempts on each, on which a variant must
 #: differ from a rule.
 _MOST_DRAWS, _N_BOARDS, _HORIZON = 200, 20, 25
@@ -196,20 +194,14 @@ def _is_new(rule: RuleSet, known: list[RuleSet], board: BoardSpec) -> bool:
 
     A rule that differs and yet gives the same replies counts as known: that errs on the safe side.
     """
-    from gohr.replays import replay
-
-    log = _random_trial(rule, board)
-    made = log.boards, log.n_attempts, log.actions
-    return all((replay(*made, x, board_spec=board).outcomes != log.outcomes).any() for x in known)
-
-
-def _random_trial(rule: RuleSet, board: BoardSpec) -> TrialLog:
     import numpy as np
 
     from gohr.learners import Uniform
     from gohr.playing import play
+    from gohr.replays import replay
 
     rng = np.random.default_rng(0)
-    player = Uniform(board, rng=rng)
     boards = draw_boards(_N_BOARDS, board, rng=rng)
-    return play(boards, player, rule, horizon=_HORIZON, board_spec=board)
+    log = play(boards, Uniform(board, rng=rng), rule, horizon=_HORIZON, board_spec=board)
+    made = log.boards, log.n_attempts, log.actions
+    return all((replay(*made, x, board_spec=board).outcomes != log.outcomes).any() for x in known)

@@ -61,18 +61,18 @@ class Outcome(FieldRecord):
     player: str
     tester: str
     rule: str
-    group: str
-    trial: int
-    n_boards: int
-    n_attempts: int
-    n_tests: int
-    n_solved: int
-    prefix: float
-    m_star: float
-    states_rule: float
-    foretells: float
-    ideal_on_same: float
-    ideal_on_own: float
+    group: str = ""
+    trial: int = 0
+    n_boards: int = 0
+    n_attempts: int = 0
+    n_tests: int = 0
+    n_solved: int = 0
+    prefix: float = math.nan
+    m_star: float = math.nan
+    states_rule: float = math.nan
+    foretells: float = math.nan
+    ideal_on_same: float = math.nan
+    ideal_on_own: float = math.nan
 
     @property
     def solved(self) -> float:

@@ -28,8 +28,7 @@ from gohr.induction.players import outcome_of
 from gohr.induction.testers import evidence, trial_boards
 from gohr.outcomes import ACCEPTED
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
-from gohr.people.transcripts import is_transcript, read_transcripts
-from gohr.rules.catalogue import available_rules, load_rule_text
+from gohr.people.transcripts import is_transcript, read_transcripts, text_of_rule
 
 _Row = Mapping[str, str]
 #: The table in the export of a study with test boards.
@@ -156,10 +155,7 @@ def _of_table(text: str, path: Path) -> Iterator[Outcome]:
 
 def _outcome(player: str, tester: str, rule: str, **known: Any) -> Outcome:
     """Return an outcome of which a table has only some fields."""
-    counts = ("trial", "n_boards", "n_attempts", "n_tests", "n_solved")
-    shares = ("prefix", "m_star", "states_rule", "foretells", "ideal_on_same", "ideal_on_own")
-    cells: dict[str, Any] = dict.fromkeys(counts, 0) | dict.fromkeys(shares, math.nan) | known
-    return Outcome(player, tester, rule, load_suite("gohr-basic").group_of(rule), **cells)
+    return Outcome(player, tester, rule, load_suite("gohr-basic").group_of(rule), **known)
 
 
 def _of_own(row: _Row) -> Iterator[Outcome]:
@@ -272,7 +268,7 @@ def _of_people(path: Path) -> Iterator[Outcome]:
         log, name, trial = series.log, series.rule, met[series.rule]
         met[name] += 1
         about: dict[str, Any] = {"trial": trial, "n_boards": 0}
-        text = _text_of(name, path / "rules" / f"{name}.txt")
+        text = text_of_rule(name, path / "rules")
         if not series.boards_known or text is None:
             m_star = attempts_to_master(log.outcomes == ACCEPTED)
             yield _outcome("people", OWN, name, n_attempts=len(log.actions), m_star=m_star, **about)
@@ -285,14 +281,6 @@ def _of_people(path: Path) -> Iterator[Outcome]:
         tests = trial_boards(rule, "test", _N_TESTS, trial=trial)
         group = load_suite("gohr-basic").group_of(name)
         yield outcome_of("people", OWN, rule, shown, NOT_TESTED, tests, group=group, **about)
-
-
-def _text_of(rule: str, file: Path) -> str | None:
-    """Return the text of a rule from its file, the suite of the reference or the library."""
-    if file.is_file():
-        return read_text(file)
-    known = load_rule_text(rule) if rule in available_rules() else None
-    return load_suite("gohr-basic").texts.get(rule, known)
 
 
 def _of_logs(path: Path) -> Iterator[Outcome]:

@@ -12,9 +12,8 @@ import csv
 import datetime
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -395,25 +394,39 @@ def score_series(
     >>> score_series([series], target_streak=2).runs("p1", "clockwise")
     array([1.])
     """
+    from gohr.experiments.entries import RuleEntry
     from gohr.experiments.metrics import metric_named, score_trial
 
     check_word("by", by, ("player", "people"))
-    chosen, rule_of = metric_named(metric), _rule_finder(rules)
+    chosen = metric_named(metric)
+    if rules is not None and not Path(rules).is_dir():
+        raise ScoreDataError(f"{rules}: expected a folder of rules; there is none")
     if metric != "m_star" and (target_streak, target_r) != (None, None):
         raise ScoreDataError(f"{metric}: a target is for m_star")
+
+    def rule_of(one: PlayedSeries, what: str) -> RuleSet:
+        """Return the rule of a series, for a score that needs its boards too."""
+        if not one.boards_known:
+            raise ScoreDataError(
+                f"{one.player} on {one.rule}: {what} needs the boards; expected a table of them, "
+                "with ordinary pieces beside the transcript"
+            )
+        text = text_of_rule(one.rule, rules)
+        if text is None:
+            where = "a folder of rules (--rules)" if rules is None else f"{rules}/{one.rule}.txt"
+            raise ScoreDataError(f"rule {one.rule!r}: expected its text in {where}; found none")
+        return RuleEntry(one.rule, text).found(Path()).rule_set
 
     def score(one: PlayedSeries) -> float | npt.NDArray[np.float64]:
         """Return the score of a series, or one for each episode."""
         if metric != "m_star":
             if not chosen.of_attempts:
                 return score_trial(one.log, metric)
-            _need_boards(one, metric)
-            return score_trial(one.log, metric, rule_set=rule_of(one.rule))
+            return score_trial(one.log, metric, rule_set=rule_of(one, metric))
         good = one.log.outcomes == ACCEPTED
         if target_r is None:
             return attempts_to_master(good, target=target_streak or TARGET_STREAK)
-        _need_boards(one, "a likelihood ratio")
-        ratios = likelihood_ratios(rule_of(one.rule), one.log)
+        ratios = likelihood_ratios(rule_of(one, "a likelihood ratio"), one.log)
         return attempts_to_master(good, target=target_streak, ratios=ratios, target_r=target_r)
 
     played, met = [*series], Counter[tuple[str, str]]()
@@ -435,29 +448,14 @@ def score_series(
     return chosen.table(columns, map(score, played), ("people", counted))
 
 
-def _need_boards(series: PlayedSeries, what: str) -> None:
-    if not series.boards_known:
-        raise ScoreDataError(
-            f"{series.player} on {series.rule}: {what} needs the boards; expected a table of them, "
-            "with ordinary pieces beside the transcript"
-        )
+def text_of_rule(name: str, folder: str | Path | None = None) -> str | None:
+    """Return the text of a rule: of a file in a folder, of the library or of suite gohr-basic."""
+    from gohr.experiments.suites import load_suite
+    from gohr.rules.catalogue import available_rules, load_rule_text
 
-
-def _rule_finder(folder: str | Path | None) -> Callable[[str], RuleSet]:
-    """Return a function that finds a rule by its name: in the folder, or in the catalogue."""
-    from gohr.rules.catalogue import available_rules, resolve_rule
-
-    if folder is not None and not Path(folder).is_dir():
-        raise ScoreDataError(f"{folder}: expected a folder of rules; there is none")
-
-    @cache
-    def rule_of(name: str) -> RuleSet:
-        path = Path(folder or "") / f"{name}.txt"
-        if folder is not None and path.is_file():
-            return resolve_rule(path)
-        if name in available_rules():
-            return resolve_rule(name)
-        where = "a folder of rules (--rules)" if folder is None else str(path)
-        raise ScoreDataError(f"rule {name!r}: expected its text in {where}; found none")
-
-    return rule_of
+    file = Path(folder or "") / f"{name}.txt"
+    if folder is not None and file.is_file():
+        return read_text(file)
+    if name in available_rules():
+        return load_rule_text(name)
+    return load_suite("gohr-basic").texts.get(name)

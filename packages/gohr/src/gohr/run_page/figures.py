@@ -47,8 +47,9 @@ from gohr.run_page.board_drawing import board_rows, draw_board
 from gohr.run_page.findings import Findings, Performance
 
 FloatArray = npt.NDArray[np.float64]
-#: Trials drawn as curves, as many as in figure 3 of the paper; more would hide each other.
-_MOST_CURVES = 100
+#: Trials drawn as curves, as many as in figure 3 of the paper; more would hide each other. Points
+#: of a curve: more are closer than the width of a line.
+_MOST_CURVES, _MOST_POINTS = 100, 100
 
 
 # -- drawings --------------------------------------------------------------------------------------
@@ -159,24 +160,26 @@ def _box(runs: npt.ArrayLike) -> dict[str, Any]:
     return dict(found)
 
 
-def _trial_curves(errors: FloatArray, color: str) -> Drawing:
+def _trial_curves(errors: npt.NDArray[np.int32], color: str) -> Drawing:
     """Draw the cumulated errors of every trial, shape (trials, episodes), and their median."""
     # Fixed margins: the layout of a hundred such figures takes as long as drawing them.
     drawing = Drawing(figsize=(HALF_WIDTH, HEIGHT), facecolor=PAPER)
     ax = dress(drawing.add_axes((0.17, 0.16, 0.8, 0.8)), grid="y")
-    episodes = np.arange(1, errors.shape[1] + 1)
-    shown = errors[_drawn(errors[:, -1])]
-    lines = [*np.stack([np.broadcast_to(episodes, shown.shape), shown], axis=-1)]
+    chosen = _evenly(errors.shape[1], _MOST_POINTS)
+    shown = errors[np.argsort(errors[:, -1], kind="stable")[_evenly(len(errors), _MOST_CURVES)]]
+    shown = shown[:, chosen]
+    lines = [*np.stack([np.broadcast_to(chosen + 1, shown.shape), shown], axis=-1)]
     alpha = float(np.clip(1.4 / np.sqrt(len(lines)), 0.12, 0.6))
-    # One collection draws in half the time of as many lines, and half of the points is enough.
+    # One collection draws in half the time of as many lines.
     collection = LineCollection(lines, colors=color, alpha=alpha, linewidths=0.9)
     for path in collection.get_paths():
         path.simplify_threshold = 0.5
     ax.add_collection(collection)
     ax.autoscale_view()
     if len(errors) > 1:
-        ax.plot(episodes, np.median(errors, axis=0), color=PAPER, linewidth=3.4)
-        ax.plot(episodes, np.median(errors, axis=0), color=INK, linewidth=1.6)
+        middle = np.median(errors[:, chosen], axis=0)
+        ax.plot(chosen + 1, middle, color=PAPER, linewidth=3.4)
+        ax.plot(chosen + 1, middle, color=INK, linewidth=1.6)
     note = _error_axis(ax, "y", errors)
     _episode_axis(ax, errors.shape[1])
     ax.set_ylabel(f"cumulated errors{note}")
@@ -185,10 +188,9 @@ def _trial_curves(errors: FloatArray, color: str) -> Drawing:
     return drawing
 
 
-def _drawn(ends: FloatArray) -> npt.NDArray[np.int64]:
-    """Return which trials are drawn as curves: evenly spaced in the order of their ends."""
-    places = np.linspace(0, ends.size - 1, min(ends.size, _MOST_CURVES)).round().astype(np.int64)
-    return np.argsort(ends, kind="stable")[places]
+def _evenly(n: int, most: int) -> npt.NDArray[np.int64]:
+    """Return evenly spaced places among `n`, the first and the last among them."""
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)
 
 
 def _episode_axis(ax: Axes, n_episodes: int) -> None:

@@ -40,7 +40,7 @@ class Performance:
     learner: str
     rule: str
     #: Cumulated errors, shape (trials, episodes).
-    errors: FloatArray
+    errors: npt.NDArray[np.int32]
     #: The median terminal cumulated error.
     tce: Estimate
     #: Number of trials that learned the rule.
@@ -49,7 +49,7 @@ class Performance:
     @property
     def ends(self) -> FloatArray:
         """The terminal cumulated errors, shape (trials,)."""
-        return self.errors[:, -1]
+        return self.errors[:, -1].astype(np.float64)
 
     @property
     def n_trials(self) -> int:

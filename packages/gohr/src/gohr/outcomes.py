@@ -5,6 +5,8 @@ They do not need Numba, so that code that only reads or writes them imports quic
 
 from __future__ import annotations
 
+from typing import Literal
+
 # Outcomes of an attempt: the codes of the captive game server.
 ACCEPTED = 0
 EMPTY_CELL = 3
@@ -17,6 +19,20 @@ EPISODE_OVER = -4
 IN_PROGRESS = 0
 CLEARED = 1
 STALEMATE = 2
+
+#: Replies to an attempt, and ends of an episode, in words.
+OUTCOME_WORDS = {
+    ACCEPTED: "accepted",
+    EMPTY_CELL: "empty cell",
+    DENIED: "denied",
+    IMMOVABLE: "immovable",
+    EPISODE_OVER: "after the end",
+}
+END_WORDS: dict[int, Literal["cut off", "cleared", "stalemate"]] = {
+    IN_PROGRESS: "cut off",
+    CLEARED: "cleared",
+    STALEMATE: "stalemate",
+}
 
 # Actions other than the 144 attempts: deal a new board, or leave the board alone (which is then the
 # outcome too).

@@ -28,7 +28,8 @@ from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
 from gohr import BoardSpec, ExperimentConfig, Run
 from gohr.experiments import LearnerEntry, RecordedTrial, RuleEntry, write_recorded_run
-from gohr.people import OUTCOME_WORDS, ClientTimes, PlayedGame, transcript_text
+from gohr.outcomes import OUTCOME_WORDS
+from gohr.people import ClientTimes, PlayedGame, transcript_text
 
 _GUARDED = "an apostrophe stands before text that a spreadsheet takes for a formula"
 #: The columns of each table, with their meanings.

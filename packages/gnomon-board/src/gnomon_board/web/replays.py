@@ -9,8 +9,7 @@ from gnomon_board.errors import Missing
 from gnomon_board.studies.plan import pieces_of
 from gohr import N_BUCKETS, Board, BoardSpec, TrialLog
 from gohr.experiments import episode_errors
-from gohr.outcomes import EMPTY_CELL
-from gohr.people import END_WORDS, OUTCOME_WORDS
+from gohr.outcomes import EMPTY_CELL, END_WORDS, OUTCOME_WORDS
 
 
 @dataclass(frozen=True)

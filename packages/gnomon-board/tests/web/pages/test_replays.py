@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gohr import Board, Piece, ReferenceGame
-from gohr.people import OUTCOME_WORDS
+from gohr.outcomes import OUTCOME_WORDS
 from gohr.rules import load_rule
 
 ADDRESS = "/submissions/3/replay"

@@ -28,16 +28,7 @@ from gohr.experiments.progress import path_of
 from gohr.experiments.runs import Run
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import Trial
-from gohr.outcomes import (
-    ACCEPTED,
-    CLEARED,
-    DENIED,
-    EMPTY_CELL,
-    EPISODE_OVER,
-    IMMOVABLE,
-    IN_PROGRESS,
-    STALEMATE,
-)
+from gohr.outcomes import END_WORDS, EPISODE_OVER, IN_PROGRESS, OUTCOME_WORDS
 from gohr.playing import TrialLog
 from gohr.replays import replay
 
@@ -293,15 +284,6 @@ def _of_log(path: Path, assigned: ExperimentConfig | None) -> Iterator[Verdict]:
 
 # -- one trial -----------------------------------------------------------------------------------
 
-_OUTCOMES = {
-    ACCEPTED: "accepted",
-    EMPTY_CELL: "on an empty cell",
-    DENIED: "denied",
-    IMMOVABLE: "immovable",
-    EPISODE_OVER: "after the end of the episode",
-}
-_FINISHES = {IN_PROGRESS: "going on", CLEARED: "cleared", STALEMATE: "a stalemate"}
-
 
 class Difference(NamedTuple):
     """First place at which a log is wrong: episode from 0, attempt from 1, None for all of it."""
@@ -342,14 +324,14 @@ def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
     outcomes = log.outcomes[: actions.size]
     if (wrong := outcomes != true.outcomes).any():
         row = int(wrong.argmax())
-        expected, found = (_named(int(x[row]), _OUTCOMES) for x in (true.outcomes, outcomes))
+        expected, found = (_named(int(x[row]), OUTCOME_WORDS) for x in (true.outcomes, outcomes))
         yield at(row, f"outcome: expected {expected}, found {found}")
     finish = true.first.astype(np.int64)
     played = n_attempts > 0
     finish[played] = true.finish[ends[played] - 1]
     if (wrong := log.finish[:n] != finish).any():
         episode = int(wrong.argmax())
-        expected, found = (_named(int(x[episode]), _FINISHES) for x in (finish, log.finish))
+        expected, found = (_named(int(x[episode]), END_WORDS) for x in (finish, log.finish))
         reason = f"finish: expected {expected}, found {found}"
         yield Difference(episode, int(n_attempts[episode]) or None, reason)
 
@@ -374,5 +356,5 @@ def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
         yield Difference(episode, until + 1, reason)
 
 
-def _named(code: int, names: dict[int, str]) -> str:
+def _named(code: int, names: Mapping[int, str]) -> str:
     return f"{code} ({names[code]})" if code in names else str(code)

@@ -156,8 +156,7 @@ def _piece_at(codes: npt.NDArray[np.uint8], cell: int, spec: BoardSpec) -> Piece
     """Return the piece in a cell, counted from 0; None if there is none."""
     if not 0 <= cell < N_CELLS or not codes[cell]:
         return None
-    shape, color = divmod(int(codes[cell]) - 1, len(spec.color_palette))
-    return Piece(cell, cell + 1, spec.shape_palette[shape], spec.color_palette[color])
+    return spec.piece(cell, cell + 1, codes[cell])
 
 
 # -- a trial ---------------------------------------------------------------------------------------

@@ -4,8 +4,6 @@ from .series import BoardPlan as BoardPlan
 from .series import Game as Game
 from .series import SeriesPlan as SeriesPlan
 from .series import SeriesTerms as SeriesTerms
-from .session import END_WORDS as END_WORDS
-from .session import OUTCOME_WORDS as OUTCOME_WORDS
 from .session import Attempt as Attempt
 from .session import ClientTimes as ClientTimes
 from .session import PlayError as PlayError
@@ -17,8 +15,6 @@ from .transcripts import score_series as score_series
 from .transcripts import transcript_text as transcript_text
 
 __all__ = [
-    "END_WORDS",
-    "OUTCOME_WORDS",
     "Attempt",
     "BoardPlan",
     "ClientTimes",

@@ -18,16 +18,7 @@ import numpy as np
 
 from gnomon.errors import GnomonError
 from gohr.board import N_BUCKETS, N_CELLS, Board, BoardSpec
-from gohr.outcomes import (
-    ACCEPTED,
-    CLEARED,
-    DENIED,
-    EMPTY_CELL,
-    EPISODE_OVER,
-    IMMOVABLE,
-    IN_PROGRESS,
-    STALEMATE,
-)
+from gohr.outcomes import ACCEPTED, END_WORDS, IN_PROGRESS, OUTCOME_WORDS
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 from gohr.people.series import Game
 from gohr.playing import TrialInPlay, TrialLog
@@ -36,23 +27,8 @@ from gohr.rules.parser import parse
 
 #: How a board ended; empty while it is in progress.
 BoardEnd = Literal["", "cleared", "stalemate", "cut off", "given up", "mastered"]
-#: Replies to an attempt, as shown to people.
-OUTCOME_WORDS = {
-    ACCEPTED: "accepted",
-    EMPTY_CELL: "empty cell",
-    DENIED: "denied",
-    IMMOVABLE: "immovable",
-    EPISODE_OVER: "after the end",
-}
 #: Ends of a board that earn its points.
 _PAID = ("cleared", "stalemate", "mastered")
-
-#: Ends of an episode, as shown to people.
-END_WORDS: dict[int, BoardEnd] = {
-    IN_PROGRESS: "cut off",
-    CLEARED: "cleared",
-    STALEMATE: "stalemate",
-}
 
 
 class PlayError(GnomonError):

@@ -198,7 +198,7 @@ def test_attempts_after_the_end_are_found(tmp_path):
     log = doubled(folder.log(folder.trials()[0]), 26)
     for outcome, reason in [
         (-4, "attempted after the end of the episode"),
-        (4, "outcome: expected -4 (after the end of the episode), found 4 (denied)"),
+        (4, "outcome: expected -4 (after the end), found 4 (denied)"),
     ]:
         verdict = verdict_of(with_value(log, "outcomes", 27, outcome), config)
         assert (verdict.episode, verdict.attempt, verdict.reason) == (2, 10, reason)

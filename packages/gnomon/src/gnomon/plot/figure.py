@@ -85,9 +85,14 @@ class Figure:
     def files(self, also: Sequence[str] = ()) -> dict[str, bytes]:
         """Return ``NAME.svg`` and ``NAME.csv`` with their contents, and further formats."""
         files = {f"{self.name}.{kind}": self.as_bytes(kind) for kind in ("svg", *also)}
-        if not isinstance(self.source, Drawing):
-            vars(self).pop("drawing", None)  # a hundred of them take a hundred megabytes
+        vars(self).pop("svg")
+        self._drop_drawing()
         return files | {f"{self.name}.csv": numbers_as_csv(self.rows).encode()}
+
+    def _drop_drawing(self) -> None:
+        """Drop a drawing that can be made again: a hundred of them take a hundred megabytes."""
+        if not isinstance(self.source, Drawing):
+            vars(self).pop("drawing", None)
 
     def write(self, path: str | Path) -> None:
         """Write the drawing alone, as SVG, PNG or PDF by the ending of the name.
@@ -120,7 +125,9 @@ class Figure:
     @cached_property
     def svg(self) -> str:
         """The text of its SVG file."""
-        return svg_text(self.drawing, self.name)
+        text = svg_text(self.drawing, self.name)
+        self._drop_drawing()
+        return text
 
     def html(self) -> str:
         """Return the drawing as an element of an HTML page.

@@ -171,6 +171,7 @@ class Report:
             try_place(path, also)
             write_atomically(path, text.encode())
             return path
+        page = report_html(self).encode()  # before the files, which drop each drawing
         files = {
             f"figures/{name}": data
             for figure in self.figures
@@ -178,7 +179,7 @@ class Report:
         }
         files |= {f"tables/{t.name}.csv": numbers_as_csv(t.numbers).encode() for t in self.tables}
         files |= {f"tables/{t.name}.tex": t.latex.encode() for t in self.tables if t.latex}
-        files["report.html"] = report_html(self).encode()
+        files["report.html"] = page
         refuse_foreign(path, files)
         write_together(path, files)
         return path / "report.html"

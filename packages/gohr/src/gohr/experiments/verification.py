@@ -66,12 +66,8 @@ class Verdict(FieldRecord):
 
 def _of_run(run: Run, assignment: ExperimentConfig | None) -> Iterator[Verdict]:
     """Verify every trial of the experiment, in its order, and refuse each that is left over."""
-    config = run.config
-    records: dict[Key, list[TrialRecord]] = {}
-    rows = run.store.rows()
-    for record in rows.records.values():
-        records.setdefault((record.learner, record.rule, record.trial), []).append(record)
-    damaged = {run.grid.trial_at(place) for place in rows.damaged}
+    config, rows = run.config, run.store.rows()
+    left = dict(rows.records)
     for learner in config.learners:
         refusal = _refusal(learner, config, assignment)
         for rule in config.rules:
@@ -79,16 +75,18 @@ def _of_run(run: Run, assignment: ExperimentConfig | None) -> Iterator[Verdict]:
                 trial = Trial.of(config, learner, rule, number)
                 if not trial.episodes:
                     continue
-                key = (learner.name, rule.name, number)
-                found = records.pop(key, [])
-                if refusal is not None:
-                    yield Verdict(*key, ok=False, reason=refusal)
-                elif key in damaged:
-                    yield Verdict(*key, ok=False, reason="its row in the database is damaged")
+                place = run.place_of(trial)
+                record = left.pop(place, None)
+                reason = refusal
+                if reason is None and place in rows.damaged:
+                    reason = "its row in the database is damaged"
+                if reason is not None:
+                    yield Verdict(learner.name, rule.name, number, ok=False, reason=reason)
                 else:
-                    yield _of_records(run, trial, found)
-    for key in records:
-        yield Verdict(*key, ok=False, reason="not a trial of the experiment")
+                    yield _of_record(run, trial, record)
+    for x in left.values():
+        reason = "not a trial of the experiment"
+        yield Verdict(x.learner, x.rule, x.trial, ok=False, reason=reason)
 
 
 def _refusal(
@@ -103,13 +101,13 @@ def _refusal(
     return None if difference is None else f"differs from the assignment: {difference}"
 
 
-def _of_records(run: Run, trial: Trial, records: list[TrialRecord]) -> Verdict:
-    """Verify a trial of a run, of which the database should have one record."""
+def _of_record(run: Run, trial: Trial, record: TrialRecord | None) -> Verdict:
+    """Verify a trial of a run by its row in the database."""
     key = (trial.learner.name, trial.rule.name, trial.number)
-    if len(records) != 1:
-        reason = "missing: it was not played" if not records else "the database has it twice"
-        return Verdict(*key, ok=False, reason=reason)
-    (record,) = records
+    if record is None:
+        return Verdict(*key, ok=False, reason="missing: it was not played")
+    if (record.learner, record.rule, record.trial) != key:
+        return Verdict(*key, ok=False, reason="its row is that of another trial")
     if record.error is not None:
         return Verdict(*key, ok=False, reason=f"missing: it failed: {record.error}")
     if record.key != trial.key:

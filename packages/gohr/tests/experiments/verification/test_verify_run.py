@@ -330,16 +330,10 @@ def test_a_damaged_row_is_found(folder, statement, reason):
     assert reason in bad.reason
 
 
-@pytest.mark.parametrize(
-    ("change", "reasons"),
-    [
-        ({"rule": "clockwise"}, ["the database has it twice", "missing: it was not played"]),
-        ({"learner": "x"}, ["missing: it was not played", "not a trial of the experiment"]),
-    ],
-)
-def test_a_row_of_another_trial_is_found(folder, change, reasons):
+@pytest.mark.parametrize("change", [{"rule": "clockwise"}, {"learner": "x"}])
+def test_a_row_of_another_trial_is_found(folder, change):
     forge(folder, folder.trials()[3], **change)
-    assert [v.reason for v in verify(folder.path) if not v.ok] == reasons
+    assert only(list(verify(folder.path))).reason == "its row is that of another trial"
 
 
 @pytest.mark.parametrize("field", ["seed", "episodes", "horizon", "trials"])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
@@ -36,7 +37,7 @@ T = TypeVar("T")
 Cell = str | float | int | bool | None
 Row = Mapping[str, Cell | list[Any]]
 #: Numbers behind a drawing: one mapping per row, or, for long ones, one sequence per column.
-Numbers = Sequence[Row] | Mapping[str, Sequence[Cell]]
+Numbers = Sequence[Row] | Mapping[str, Sequence[Cell] | npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,14 +139,19 @@ class Figure:
         body = self.svg[self.svg.index("<svg") :]
         body = re.sub(r'\bid="([^"]+)"', rf'id="{self.name}-\1"', body)
         body = re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{self.name}-", body)
-        for light, (variable, _) in THEME.items():
-            body = re.sub(rf"{light}\b", f"var(--{variable})", body, flags=re.IGNORECASE)
+        body = re.sub(r"#[0-9a-fA-F]{6}\b", _themed, body)
         head, _, rest = body.partition(">")
         view = re.search(r'viewBox="[^"]+"', head)
         links = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
         role = f'role="img" aria-labelledby="{self.name}-alt"'
         title = f'<title id="{self.name}-alt">{html.escape(self.alt, quote=False)}</title>'
         return f"<svg {links} {view.group() if view else ''} {role}>{title}{rest}"
+
+
+def _themed(color: re.Match[str]) -> str:
+    """Return a colour of the style as a CSS variable, and any other as it is."""
+    variable, _ = THEME.get(color[0].lower(), ("", ""))
+    return f"var(--{variable})" if variable else color[0]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
 
 _FENCE = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
-_THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
+#: What a model thinks aloud before its answer.
+THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 
 
 def read_statement(said: str) -> tuple[RuleSet | None, str | None]:
@@ -23,7 +24,7 @@ def read_statement(said: str) -> tuple[RuleSet | None, str | None]:
 
     The rule is the last block of code, or else the whole text.
     """
-    said = _THOUGHT.sub("", said)
+    said = THOUGHT.sub("", said)
     blocks = _FENCE.findall(said)
     try:
         rule = parse((blocks[-1] if blocks else said).strip())

@@ -23,6 +23,7 @@ from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
 from gohr.experiments.suites import load_suite
 from gohr.induction.conclusions import Conclusion
 from gohr.induction.diagnosis import OWN
+from gohr.induction.statements import THOUGHT
 from gohr.induction.testers import Kind, evidence, trial_boards
 from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gohr.playing import Observation, Transition, TrialInPlay, TrialLog
@@ -62,7 +63,6 @@ _MOVE_AGAIN = (
     "line of the form\nMOVE column row bucket"
 )
 _MOVE = re.compile(r"\bMOVE\W+(\d{1,3})\W+(\d{1,3})\W+(\d{1,3})\b", re.IGNORECASE)
-_THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 #: The question for the rule.
 _RULE_QUESTION = (
     "What is the rule? Answer only with its text in the rule language, as precisely as you can at "
@@ -141,7 +141,7 @@ def read_move(said: str) -> int | None:
     The last one counts; text between ``<think>`` and ``</think>`` is ignored. The presence of a
     piece is not checked.
     """
-    found = _MOVE.findall(_THOUGHT.sub("", said))
+    found = _MOVE.findall(THOUGHT.sub("", said))
     return _action(*map(int, found[-1])) if found else None
 
 

@@ -55,12 +55,11 @@ def piece_words(piece: Any) -> str:
     return " ".join(words) or f"empty cell {got('cell')}"
 
 
-_SELECTION = "; the remaining attempts may be a selection"
 _WHY_UNRANKED = {
     "incomplete": "trials are missing",
-    "withdrawn attempt": f"a verified attempt was withdrawn{_SELECTION}",
-    "refused attempt": f"an attempt was refused, failed or withdrawn{_SELECTION}",
-    "unfinished attempt": f"an attempt was begun and is not finished{_SELECTION}",
+    "withdrawn attempt": "a verified attempt was withdrawn",
+    "refused attempt": "an attempt was refused, failed or withdrawn",
+    "unfinished attempt": "an attempt was begun and is not finished",
 }
 
 

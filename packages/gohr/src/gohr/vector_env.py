@@ -133,7 +133,7 @@ class HiddenRulesVectorEnv(
         render_mode: str | None = None,
         copy: bool = True,
     ) -> None:
-        from gohr.engine.boards import Boards
+        from gohr.engine.boards import Boards, compiled_for
         from gohr.engine.transition import step_all, tell_final
 
         check_count("num_envs", num_envs)
@@ -161,14 +161,17 @@ class HiddenRulesVectorEnv(
             AutoresetMode.NEXT_STEP: Autoreset.NEXT_STEP,
             AutoresetMode.SAME_STEP: Autoreset.SAME_STEP,
         }[self.autoreset_mode]
-        arrays = boards.rule.program, boards.state, boards.seen, boards.padded
-        self._step_all = partial(step_all, *arrays, max_episode_steps or 0, mode)
         self._tell_final = tell_final
         self._all = np.ones(num_envs, dtype=np.bool_)
         self._replies = boards.replies[SHAPE : OUTCOME + 1]
         self._told = _Told.of(boards.seen, self._replies, *self._new_ends())
         self._final_room = self._new_final_room()
         self._forget_deck()
+        arrays = boards.rule.program, boards.state, boards.seen, boards.padded
+        fixed = (*arrays, max_episode_steps or 0, mode)
+        nothing = np.full(num_envs, LEAVE)
+        others = self._deck, 0, nothing, LEAVE, self._told.reward, self._told.ends
+        self._step_all = partial(compiled_for(step_all, *fixed, *others), *fixed)
 
     def _forget_deck(self) -> None:
         self._deck = np.empty((0, N_CELLS), dtype=np.uint8)

@@ -146,7 +146,12 @@ class Boards:
         arrays = (self.rule.program, self.state, self.seen, self.padded, deck)
         arguments = (*arrays, 0, 0, Autoreset.DISABLED)
         self.replies[layout.ACTION] = LEAVE
-        step(*arguments)
-        # Numba looks at the types of all arguments to choose what to call; they are always these.
-        compiled: Any = step.overloads[tuple(map(typeof, arguments))]
-        return functools.partial(compiled.entry_point, *arguments)
+        return functools.partial(compiled_for(step, *arguments), *arguments)
+
+
+def compiled_for(kernel: Any, *arguments: Any) -> Callable[..., Any]:
+    """Call a kernel once; return its code for arguments of these types, which is called faster."""
+    kernel(*arguments)
+    # Numba looks at the types of all arguments to choose what to call; they are always these.
+    compiled: Callable[..., Any] = kernel.overloads[tuple(map(typeof, arguments))].entry_point
+    return compiled

@@ -5,6 +5,7 @@ They are made from data in memory: data frames, arrays, mappings of columns, rec
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ Codes = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 #: A mask, places of rows, or a slice.
 Which = Any
+#: What pandas calls a column without a heading.
+_UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)?(_level_\d+)?")
 #: Number of rows that are looked up at a time, since NumPy converts their index to 64 bits.
 _ROWS = 1 << 16
 #: Number of records that are converted to columns, or back, at a time.
@@ -197,6 +200,11 @@ class Rows:
         })  # fmt: skip
 
 
+def heading(name: str) -> str:
+    """Return the heading of a column, nothing for one without."""
+    return "" if _UNNAMED.fullmatch(name.strip()) else name.strip()
+
+
 def parts_of(n: int) -> Iterator[slice]:
     """Yield slices of rows, to limit the memory of temporary arrays."""
     for begin in range(0, n, _ROWS):
@@ -345,10 +353,10 @@ def _rows_of_pandas(frame: Any) -> Rows:
     """
     frame = frame.to_frame() if frame.ndim == 1 else frame
     if frame.columns.nlevels > 1:
-        raise ScoreDataError(
-            f"expected one row of headings, found {frame.columns.nlevels} levels: pass "
-            "frame.stack(...).reset_index(), or one heading for each column"
-        )
+        raise ScoreDataError(several_headings(frame.columns.nlevels, "frame"))
+    names = [heading(str(name)) for name in frame.columns]
+    kept = [at for at, name in enumerate(names) if name or _is_index(at, frame)]
+    frame = frame.iloc[:, kept].set_axis([names[at] for at in kept], axis=1)
     _check_different(frame.columns)
     levels = [frame.index.get_level_values(at) for at in range(frame.index.nlevels)]
     columns = {str(x.name): x for x in levels if x.name is not None and x.name not in frame.columns}
@@ -356,6 +364,19 @@ def _rows_of_pandas(frame: Any) -> Rows:
         first = _column(levels[0], "")
         columns = ({"": first} if isinstance(first, Texts) else {}) | columns
     return rows_of_columns(columns | {str(name): frame[name] for name in frame.columns})
+
+
+def several_headings(n: int, frame: str = "") -> str:
+    """Return the message about a table, perhaps a frame, whose columns have several headings."""
+    text = f"expected one row of headings, found {n}: write a row for each score, with columns "
+    text += "algorithm, task, run, score"
+    made = f"{frame}.stack({[*range(n)]}).rename('score').reset_index()"
+    return f"{text}; in pandas {made} makes them" if frame else text
+
+
+def _is_index(at: int, frame: Any) -> bool:
+    """Return whether a column without a heading names the rows."""
+    return at == 0 and isinstance(_column(frame.iloc[:, 0], ""), Texts)
 
 
 def _is_array(values: Any) -> bool:

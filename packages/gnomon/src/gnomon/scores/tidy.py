@@ -59,14 +59,15 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "run": ("run", "seed", "trial", "replicate"),
     "score": (
         "score", "scores", "return", "returns", "reward", "rewards", "episode_return",
-        "episodic_return", "episode_reward", "mean_return", "mean_reward", "eval_return",
+        "episodic_return", "episode_reward", "episode_returns", "episode_rewards",
+        "mean_episode_return", "mean_episode_returns", "mean_return", "mean_reward", "eval_return",
         "eval_reward", "final_return", "final_score", "total_reward", "normalized_score",
         "d4rl_normalized_score", "normalized_return", "ep_rew_mean", "average_return", "avg_return",
         "success_rate", "success", "is_success", "value", "result",
     ),
     "step": (
-        "step", "steps", "_step", "global_step", "global_steps", "env_step", "env_steps",
-        "timestep", "timesteps", "time_step", "total_timesteps", "total_steps", "num_steps",
+        "step", "steps", "_step", "step_count", "global_step", "global_steps", "env_step",
+        "env_steps", "timestep", "timesteps", "time_step", "total_timesteps", "total_steps", "num_steps",
         "n_steps", "environment_steps", "total_env_steps", "num_env_steps", "timesteps_total",
         "num_env_steps_sampled_lifetime", "frames", "env_frames", "total_frames", "iteration",
         "iterations", "training_iteration",
@@ -185,6 +186,7 @@ def missing_columns(raw: Rows, origin: Origin, named: Iterable[str] = ()) -> Sco
     if raw.names:
         columns = dict.fromkeys(missing, "NAME")
         message += f"; {reading(origin.file, columns=columns)} names {'them' if plural else 'it'}"
+        message += ", or add columns to the log of one run" * (missing == ["algorithm", "task"])
     for item in (x for x in raw.names if "task" in missing and x.lower() in PERHAPS_ITEMS):
         message += f"; {option(columns={'item': item})} if these are items of an evaluation"
     return origin.error(message)

@@ -117,8 +117,10 @@ def test_indices_of_pandas():
     for table in (frame[::-1], frame.set_index(keys), frame.set_index(keys)["score"]):
         assert sorted(read_scores(table).runs("a", "t")) == [1.0, 2.0]
     pivot = frame.pivot_table("score", "algorithm", ["task", "run"])
-    with pytest.raises(ScoreDataError, match="expected one row of headings, found 2 levels"):
+    with pytest.raises(ScoreDataError, match="expected one row of headings, found 2"):
         read_scores(pivot)
+    stacked = pivot.stack([0, 1]).rename("score").reset_index()
+    assert sorted(read_scores(stacked).runs("a", "t")) == [1.0, 2.0]
 
 
 def test_summaries_in_memory(tmp_path):

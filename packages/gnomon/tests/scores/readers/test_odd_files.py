@@ -26,6 +26,10 @@ def read(folder, name, content, **options):
 RIGHT = {
     "index.csv": FRAME.to_csv(),
     "index of keys.csv": FRAME.set_index(["algorithm", "task", "run"]).to_csv(),
+    "index twice.csv": pd.read_csv(io.StringIO(FRAME.to_csv())).to_csv(),
+    "bom.csv": "\ufeffsep=;\r\n" + (HEADER + ROWS).replace(",", ";").replace("\n", ";;\r\n"),
+    "pong.csv": "agent,seed,reward\nppo,0,1.5\nppo,1,2.5\n",
+    "ppo.tsv": "env_id\tseed\tglobal_step\tepisodic_return\npong\t0\t8\t1.5\npong\t1\t8\t2.5\n",
     "semicolons.csv": (HEADER + ROWS).replace(",", ";"),
     "tabs.txt": (HEADER + ROWS).replace(",", "\t"),
     "excel.csv": " Algorithm ,Task,Seed #,Score (%)\nppo,pong,0,1.5\nppo,pong,1,2.5\n",
@@ -91,7 +95,11 @@ REFUSED = {
     ),
     "thousands.csv": (HEADER + 'ppo,pong,0,"1,234.5"\n', "no comma between thousands"),
     "partly.csv": (HEADER + "ppo,pong,0,85%\nppo,pong,1,0.8\n", "line 2, .* found '85%'"),
-    "headings.csv": (",pong,pong\n,s0,s1\nppo,1,2\n", "columns of different names"),
+    "headings.csv": (",pong,pong\n,s0,s1\nppo,1,2\n", r"one row of headings, found 2: .*stack"),
+    "spans.csv": ("x;ppo;;dqn;\nseed;pong;ant;pong;ant\n0;1;2;3;4\n", "one row of headings"),
+    "no heading.csv": ("algorithm,pong,pong\nppo,1,2\n", "columns of different names"),
+    "commas.csv": ("algorithm;pong;ant\nppo;1,234;97,5\n", "'1,234': write a point"),
+    "rates.tsv": ("algorithm\tpong\nppo\t0,123\n", "'0,123': write a point"),
     "melted.csv": (
         "algorithm,variable,value\nppo,pong,1\nppo,ant,2\n",
         "missing column 'task'",

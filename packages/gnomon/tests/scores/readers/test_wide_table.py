@@ -67,12 +67,9 @@ def test_a_name_that_stands_twice_is_said(tmp_path, column):
 @pytest.mark.parametrize(
     "text",
     [
-        "agent,seed,return\na,0,1\na,1,2\n",
         "nickname,rule_name,trial_id,errors\na,r,0,1\na,r,1,2\n",
         "env,seed,return,length\npong,0,1,2\nchess,0,2,3\n",
-        "env,return\npong,1\npong,2\n",
         "task,agent,outcome\npong,a,1\nchess,b,2\n",
-        "task,seed,result\npong,0,1\nchess,1,2\n",
         "task,result,note\npong,1,good\n",
         "task,mean,std,runs\npong,1,2,3\n",
         "task,dqn,score\npong,1,2\n",

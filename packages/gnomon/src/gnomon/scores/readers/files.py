@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError, ScoreDataError, shortened
-from gnomon.scores.columns import Column, Rows, Texts, rows_of_frame
+from gnomon.scores.columns import Column, Rows, Texts, heading, rows_of_frame, several_headings
 from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of
 
 PARQUET = (".parquet", ".pq")
@@ -39,7 +39,7 @@ csv.field_size_limit(2**31 - 1)
 #: A number that is no label such as 007.
 _NUMBER = re.compile(r"[+-]?(?:(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf|nan)", re.I)
 
-_PLAIN = r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"
+_PLAIN = r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"
 _SPREAD = r"(?:(?:±|\+/-|\\pm)\s*[\d.,]+\s*%?|\([\d.,]+\s*%?\))"
 #: Emphasis of Markdown, or the star of a footnote.
 _EMPHASIS = "*_"
@@ -99,12 +99,26 @@ def read_csv(path: Path) -> tuple[Rows, Origin]:
     while columns is None:
         columns = _columns(records, names, texts)
     is_index = not names[0] and isinstance(columns[0], Texts) and bool(columns[0].names)
-    kept = {
+    rows = Rows({
         name: _whole(column)
         for at, (name, column) in enumerate(zip(names, columns, strict=True))
         if name or (at == 0 and is_index)
-    }
-    return Rows(kept), Origin(str(path), lines=records.lines)
+    })  # fmt: skip
+    origin = Origin(str(path), lines=records.lines)
+    if records.separator != ",":
+        _refuse_decimal_commas(rows, origin)
+    return rows, origin
+
+
+def _refuse_decimal_commas(rows: Rows, origin: Origin) -> None:
+    """Refuse columns of numbers with decimal commas, which would be read as thousands or texts."""
+    for name in rows.names:
+        texts = rows[name].names if isinstance(rows[name], Texts) else ()
+        found = [text for text in texts if re.fullmatch(r"[+-]?\d+,\d+", text.strip())]
+        if found and all(x in found or _NUMBER.fullmatch(x.strip()) for x in texts):
+            at = int(np.argmax(rows[name].isin(found)))
+            message = f"expected a number, found {rows.tolist(name)[at]!r}"
+            raise origin.error_at([at], name, f"{message}: write a point for a decimal comma")
 
 
 def _columns_of_texts(names: Sequence[str], glance: Sequence[Sequence[str]]) -> set[int]:
@@ -175,7 +189,7 @@ def header_names(path: Path) -> list[str]:
         names = next(csv.reader([header], delimiter=separator), [])
     except csv.Error:
         names = header.split(separator)
-    return [name.strip().strip('"') for name in names]
+    return [heading(name.strip().strip('"')) for name in names]
 
 
 def header_line(path: Path) -> str:
@@ -187,7 +201,9 @@ def _beginning(path: Path) -> tuple[int, str, str]:
     """Return the number of empty lines before the headings, their line, and the separator."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         lines = [file.readline(_LONGEST_HEADER) for _ in range(_MOST_LINES_BEFORE)]
-    n = next((at for at, line in enumerate(lines) if line.strip(',;\t\r\n "')), 0)
+    # A first line such as sep=; names the separator to Excel.
+    whole = (at for at, x in enumerate(lines) if x.strip(',;\t\r\n "') and x[:4].lower() != "sep=")
+    n = next(whole, 0)
     return n, lines[n], max(",;\t", key=lines[n].count)
 
 
@@ -286,7 +302,7 @@ class _Records:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._before, _, self._separator = _beginning(path)
+        self._before, _, self.separator = _beginning(path)
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         line = 1 + self._before
@@ -303,7 +319,7 @@ class _Records:
                 raise self.error(line, _in_words(error)) from None
 
     def _reader(self, text: IO[str]) -> Any:
-        return csv.reader(islice(text, self._before, None), delimiter=self._separator, strict=True)
+        return csv.reader(islice(text, self._before, None), delimiter=self.separator, strict=True)
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[list[str]]]:
         """Yield the records below the header, many at a time; refuse one of another length."""
@@ -325,11 +341,19 @@ class _Records:
 
     def header(self) -> list[str]:
         """Return the names of the columns."""
-        line, names = next(iter(self), (0, []))
+        records = iter(self)
+        line, names = next(records, (0, []))
         if not names:
             raise ScoreDataError(f"{self._path}: expected a table with a header line, found none")
-        names = [name.strip() for name in names]
+        names = [heading(name) for name in names]
         twice = [name for name, n in Counter(filter(None, names)).items() if n > 1]
+        below = [cell.strip() for cell in next(records, (0, []))[1]]
+        # Below a heading that spans several columns, other headings follow.
+        spanned = any(map(all, zip([not x for x in names[1:]], below[1:], strict=False)))
+        if (twice or spanned) and not any(map(_NUMBER.fullmatch, below)):
+            frame = "read_csv(FILE, header=[0, 1], index_col=0)" if twice else ""
+            message = several_headings(2, frame)
+            raise ScoreDataError(f"{self._path}, line {line}: {message}")
         if twice:
             raise self.error(line, f"expected columns of different names, found {twice[0]!r} twice")
         return names

@@ -92,8 +92,7 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
         metric = named["score"] = chosen_score(raw, None, named, known, origin)
         is_column = True
     rows = with_usual_names(raw, named, origin)
-    if is_column:
-        rows = _with_single(rows, source)
+    rows = _with_single(rows, source, is_named=is_column)
     if not {"algorithm", "task", "score"} <= set(rows.names):
         raise missing_columns(raw, origin, rows.names)
     roles = [x for x in ("algorithm", "task", "run", "step", "score") if x in rows]
@@ -119,13 +118,14 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
     return table
 
 
-def _with_single(raw: Rows, source: Source) -> Rows:
+def _with_single(raw: Rows, source: Source, *, is_named: bool) -> Rows:
     """Return rows with the name of the file for an algorithm or a task that no column gives.
 
-    Only where the score is named: else a table of tasks may look so.
+    Any other column may be or name one, unless the score is named.
     """
     absent = [name for name in ("algorithm", "task") if name not in raw]
-    if len(absent) != 1 or "run" not in raw:
+    others = [name for name in raw.names if name not in SPECIAL and role_of(name) != "step"]
+    if len(absent) != 1 or "score" not in raw or (others and not is_named):
         return raw
     name = source.table()[1].name
     note(f"{name}: no column names the {absent[0]}: all rows are read as one, {source.stem!r}")

@@ -46,7 +46,7 @@ STEPS = ("epoch", "epochs", "episode", "episodes")
 #: Columns that summarise others, or describe an algorithm, are no tasks.
 NO_TASKS = (
     "average", "avg", "mean", "median", "overall", "total", "std", "stderr", "runs",
-    "#", "rank", "mean rank", "ranking", "position", "place", "index", "id",
+    "#", "rank", "mean rank", "ranking", "position", "place", "index", "level 0", "id",
     "params", "params b", "params m", "n params", "num params", "param count",
     "parameters", "parameters b", "n parameters", "num parameters", "number of parameters",
     "size", "size b", "size gb", "model size", "model size b", "context length", "context window",
@@ -143,6 +143,11 @@ def _recognises(source: Source) -> bool:
         return False
     if {"algorithm", "task"} <= roles:
         return roles.isdisjoint(("run", "score")) and _are_runs(_values(source.names))
+    values = _values(source.names)
+    if roles.isdisjoint(("algorithm", "task")):  # perhaps the log of one run
+        return not ({"score", "step"} <= roles and _role(source.names[0]) is None)
+    if len(values) == 1 and role_of(values[0]) == "score":
+        return False  # of one task or algorithm
     if {"algorithm", "task", "run"} <= {*map(_role, source.names)}:
         return False
     return "task" not in names[1:] or _has_keys(source.names)

@@ -193,7 +193,10 @@ def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
                 )
             outcomes = named | outcomes
             if len(outcomes) > total:
-                _refuse_others([(at, each) for at, _, each in reports], total)
+                raise ScoreDataError(
+                    f"{path}: is about {total} instances, and the reports of this folder name "
+                    f"{len(outcomes)}; give reports on the same instances"
+                )
             outcomes |= {f"other {i}": False for i in range(1, total - len(outcomes) + 1)}
         samples = (Sample(item=x, scores={"resolved": won}) for x, won in outcomes.items())
         logs.append(Log.of(samples, path=path, model=str(model), subtask="swe-bench"))
@@ -201,22 +204,6 @@ def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
             what, mean = "the share of resolved_instances", logs[-1].mean("resolved")
             compare_means(path.name, what, n / total, [mean or 0.0])
     return logs
-
-
-def _refuse_others(reports: Sequence[tuple[Path, dict[str, bool]]], total: int) -> None:
-    """Refuse the first report that names an instance beyond the `total` of a whole report.
-
-    Without a whole report, the first `total` instances of all reports take its place.
-    """
-    known = set(next((each for _, each in reports if len(each) == total), {}))
-    for path, outcomes in reports:
-        for item in outcomes:
-            if item not in known and len(known) >= total:
-                raise ScoreDataError(
-                    f"{path}: instance {item!r} is not among the {total} that other reports name; "
-                    "give reports on the same instances"
-                )
-            known.add(item)
 
 
 def _evalplus(content: Any, path: Path) -> _Samples:

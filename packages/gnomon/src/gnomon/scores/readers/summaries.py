@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import UnknownNameError, note
+from gnomon.errors import UnknownNameError, note, option
 from gnomon.scores.checks import tasks_left_out
 from gnomon.scores.readers.files import ERRORS, N_ITEMS, are_summaries, reported_numbers
 from gnomon.scores.readers.registry import Source
@@ -63,10 +63,7 @@ class SummaryTable:
 
 
 def read_summaries(
-    source: str | os.PathLike[str] | Any,
-    *,
-    where: Mapping[str, str] | None = None,
-    keep_apart: str | None = None,
+    source: str | os.PathLike[str] | Any, *, where: Mapping[str, str] | None = None
 ) -> SummaryTable:
     r"""Read a table of summaries: columns algorithm, task, mean, std and runs (or n, count).
 
@@ -76,8 +73,6 @@ def read_summaries(
         A file, or a table as :class:`ScoreTable` takes it.
     where : mapping, optional
         Values that a row must have.
-    keep_apart : str, optional
-        A column whose values make different algorithms, such as the number of frames.
 
     Raises
     ------
@@ -105,21 +100,21 @@ def read_summaries(
     if of_runs is not None:
         raw = raw.with_columns({"runs": raw[of_runs]}).but(of_runs)
         origin.called["runs"] = of_runs
-    for name in (*_SUMMARY, *([] if keep_apart is None else [keep_apart])):
+    for name in _SUMMARY:
         if name not in raw.names:
             raise origin.error(f"missing column {name!r}; found {', '.join(raw.names)}")
     raw, origin = selected(raw, where or {}, origin)
-    names = [raw.texts(name).tolist() for name in ("algorithm", "task", keep_apart or "task")]
+    names = [raw.texts(name).tolist() for name in ("algorithm", "task")]
     least = {"mean": -math.inf, "std": 0.0, "runs": 1.0}
     numbers = zip(
         *(reported_numbers(raw, name, origin, x) for name, x in least.items()), strict=True
     )
     cells: dict[str, dict[str, Sequence[float]]] = {}
-    for at, (algorithm, task, apart, cell) in enumerate(zip(*names, numbers, strict=True)):
-        own = cells.setdefault(f"{algorithm} {apart}" if keep_apart else str(algorithm), {})
+    for at, (algorithm, task, cell) in enumerate(zip(*names, numbers, strict=True)):
+        own = cells.setdefault(str(algorithm), {})
         if str(task) in own:
             message = "expected one row for each algorithm and task, found a second of "
-            message += f"{algorithm} on {task}; select rows by a column, or set keep_apart"
+            message += f"{algorithm} on {task}; {option(where={'COLUMN': 'VALUE'})} selects rows"
             raise origin.error_at([at], "task", message)
         own[str(task)] = cell
     tasks = list(dict.fromkeys(task for own in cells.values() for task in own))

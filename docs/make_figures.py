@@ -108,7 +108,9 @@ FIGURES: dict[str, Callable[[Path], Figure]] = {
     "statistics/sample-efficiency": lambda data: curves(
         training(data), ["median", "iqm"], step="million frames"
     ).figure(),
-    "statistics/power": lambda data: plan(control(data, "d4pg", "dmpo", "ddpg")).figure(),
+    "statistics/power": lambda data: plan(
+        control(data, "d4pg", "dmpo", "ddpg"), metrics="iqm"
+    ).figure(),
     "evaluations/items": lambda _: compare(evaluation(), "large", "small", by="topic").figure(),
     "evaluations/item-looks": looks,
     "evaluations/item-plan": lambda _: plan(

@@ -26,12 +26,8 @@ MANY = ScoreTable.from_arrays({f"a{i}": 9.0 + X[i % 4 :][:1] ** 2 + i for i in r
 PREPARED = gnomon.distillation.prepare(MANY)
 PROCEDURE = gnomon.distillation.PaperProcedure(2)
 LINE = gnomon.plot.Line("a", X[0], X[1])
-FIGURE = gnomon.rank(TABLE).figure()
 #: Arguments without which a word has no meaning; a table, if they are not here.
 NEEDED = {
-    "Figure.as_bytes": (FIGURE,),
-    "Figure.files": (FIGURE,),
-    "Report.save": (gnomon.reports.scores_report(TABLE, "scores", n_resamples=25), "page.html"),
     "ReadRequest": (),
     "Reader": ("name", "files", bool, list),
     "ScoreTable": ({"algorithm": ["a"], "task": ["t"], "score": [1.0]},),
@@ -50,11 +46,9 @@ NEEDED = {
     "scores_report": (TABLE, "scores"),
     "search_subsets": (PREPARED, 1),
     "summarize_runs": (CURVES,),
-    "try_place": ("folder",),
 }
 #: Names of arguments that take words of which their type has no list, or a word in a sequence.
-NAMES = ("also", "by", "format", "kind", "method", "metric", "metrics", "normalize", "pair",
-         "procedure")  # fmt: skip
+NAMES = ("by", "format", "kind", "method", "metric", "metrics", "pair", "procedure")
 #: Arguments of these names that take any word, or that another argument must allow.
 OTHERS = {
     ("Comparison", "method"), ("Comparison", "metric"),
@@ -113,7 +107,7 @@ def test_a_wrong_word_is_refused(function, argument):
     needed = NEEDED.get(name, (TABLE,))
     if name == "gate":
         options = {"metric": "mean", "regression": True} | options
-    if argument in ("also", "pair"):
+    if argument == "pair":
         options = {argument: ["nonsense", "a"]}
     if argument == "by" and name in ("compare", "estimate", "report", "scores_report"):
         options |= {"by": ["nonsense"] if "report" in name else "nonsense"}

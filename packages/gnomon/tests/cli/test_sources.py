@@ -40,7 +40,6 @@ def test_sources_may_have_names_and_two_words_behind_them_are_algorithms(command
     (logs / "x=y.json").write_bytes((logs / "new.json").read_bytes())
     for words, pair in (
         ("base.json new.json new base", ("new", "base")),
-        ("base.json new.json --pair new base", ("new", "base")),
         ("old=base.json ours=new.json", ("old", "ours")),
         ("base.json x=y.json", ("base", "new")),
     ):
@@ -48,19 +47,25 @@ def test_sources_may_have_names_and_two_words_behind_them_are_algorithms(command
         assert (found["a"], found["b"]) == pair, words
 
 
-def test_what_can_be_read_both_ways_is_refused_with_both_readings(command, logs):
+def test_folders_that_are_named_like_algorithms_are_sources_only_as_paths(command, logs):
     (logs / "both").mkdir()
     for name in ("base", "new"):
         (logs / f"{name}.json").rename(logs / "both" / f"{name}.json")
         (logs / name).mkdir()
         other = [sample(i + 41, uuid=f"{name}{i}") for i in range(40)]
         write_json(logs / name / "log.json", other, model=f"other {name}", n=40)
-    command("gnomon compare both base new").assert_refused(
-        "./base ./new for the sources, or --pair base new for the algorithms"
-    )
+    (pair,) = command("gnomon compare both base new --json").results
+    assert (pair["a"], pair["n_items"]) == ("base", 40)
     assert len(command("gnomon compare both ./base ./new --json").results) == 6
-    (pair,) = command("gnomon compare both --pair base new --json").results
-    assert pair["n_items"] == 40
+    (logs / "new" / "log.json").unlink()
+    assert len(command("gnomon compare both base new --json").results) == 1
+
+
+def test_algorithms_may_be_named_like_files(command, logs):
+    lines = [f"{model},{item},1" for model in ("a.json", "b.json") for item in range(9)]
+    (logs / "items.csv").write_text("\n".join(["model,item,correct", *lines]))
+    (pair,) = command("gnomon compare items.csv b.json a.json --json").results
+    assert (pair["a"], pair["b"]) == ("b.json", "a.json")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +77,7 @@ def test_what_can_be_read_both_ways_is_refused_with_both_readings(command, logs)
         ("compare base.json new.json nwe base", "unknown algorithm 'nwe'"),
         ("estimate old=base.json new.json", "expected a name for each source, as in old=base.json"),
         ("estimate a=base.json a=new.json", "expected different names of sources, found two 'a'"),
-        ("report base.json new.json --pair base nwe", "unknown algorithm 'nwe'"),
+        ("report base.json new.json base nwe", "unknown algorithm 'nwe'"),
         ("report base.json new.json --by topik", "unknown column 'topik'"),
         ("gate base.json --regression", "expected NEW and BASE, found base.json"),
         ("gate new.json base.json", "expected a claim to decide, such as --non-inferior"),
@@ -88,7 +93,6 @@ def test_what_is_wrong_is_one_line_and_status_2(command, arguments, told):
         "new.json base.json",
         "ours=new.json old=base.json",
         "base.json new.json new base",
-        "base.json new.json --pair new base",
     ],
 )
 def test_the_gate_takes_two_sources_or_two_names(command, words):

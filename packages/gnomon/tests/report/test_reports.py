@@ -165,49 +165,29 @@ def nothing_computed(monkeypatch):
     monkeypatch.setattr("gnomon.reports.scores_page.scores_report", compute)
 
 
-def test_the_folder_is_tried_before_anything_is_computed(tmp_path, nothing_computed):
+def test_a_place_is_checked_before_anything_is_computed(tmp_path, nothing_computed, monkeypatch):
     source = table_of(2)
-    (tmp_path / "file").write_text("precious")
-    for name in ("figures", "tables"):
-        (tmp_path / f"with-{name}").mkdir()
-        (tmp_path / f"with-{name}" / name).write_text("precious")
+    for name in ("file", "scores-report"):
+        (tmp_path / name).write_text("precious")
     (tmp_path / "with-page" / "report.html").mkdir(parents=True)
+    (tmp_path / "folder.md").mkdir()
     before = sorted(tmp_path.rglob("*"))
-    for out, why in {
-        "file": "File exists",
-        "file/below": "Not a directory",
-        "file/page.html": "expected a folder to write to; there is none",
-        "page.pdf": "expected a folder, or a name that ends in .html or .md; also=",
-        "nowhere/page.md": "expected a folder to write to; there is none",
-        "with-figures": "File exists",
-        "with-tables": "File exists",
-        "with-page": "Is a directory",
-        "/proc/self/nowhere": "No such file or directory",
-    }.items():
-        with pytest.raises((OSError, GnomonError), match=why) as error:
-            report(source, tmp_path / out)
-        assert "\n" not in str(error.value)
-        assert sorted(tmp_path.rglob("*")) == before, out
-    with pytest.raises(AssertionError, match="computed"):
-        report(source, tmp_path / "new" / "folder")
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_the_place_that_nobody_named_is_tried_too(tmp_path, nothing_computed, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "scores-report").write_text("precious")
-    with pytest.raises(OSError, match="File exists"):
-        report(table_of(2))
-
-
-@pytest.mark.full
-def test_a_disk_without_room_is_told_before_anything_is_computed(small_disk, nothing_computed):
-    (small_disk / "fill").write_bytes(bytes(1_000_000))
-    with pytest.raises(OSError, match=r"No space left on device: .*out"):
-        report(table_of(2), small_disk / "out")
-    with pytest.raises(OSError, match="No space left on device"):
-        report(table_of(2), small_disk / "page.html")
-    assert [path.name for path in small_disk.iterdir()] == ["fill"]
+    for out, why in {
+        None: "scores-report: expected a folder to write to; it is a file",
+        "file": "expected a folder to write to; it is a file",
+        "file/page.html": "expected a folder to write to; there is none",
+        "page.pdf": "expected a folder, or a name that ends in .html or .md",
+        "nowhere/page.md": "expected a folder to write to; there is none",
+        "folder.md": "expected the name of a page to write; it is a folder",
+        "with-page": "exists and is not part of a report",
+    }.items():
+        with pytest.raises(GnomonError, match=why) as error:
+            report(source, out)
+        assert "\n" not in str(error.value)
+    with pytest.raises(AssertionError, match="computed"):
+        report(source, "new/folder")
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_files_of_others_in_the_folder_are_not_overwritten(tmp_path):

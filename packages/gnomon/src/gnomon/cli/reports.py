@@ -9,13 +9,12 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import Level, ScoreOptions, Seed, with_groups
-from gnomon.cli.sources import Pair, SourcesAndPair, places_of, sources_and_pair
+from gnomon.cli.sources import SourcesAndPair, places_of, sources_and_pair
 
 
 @with_groups
 def report(
     sources: SourcesAndPair,
-    pair: Pair = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -30,10 +29,6 @@ def report(
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     level: Level = 0.95,
     seed: Seed = 0,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(help="Also write each figure as png or pdf; repeatable."),
-    ] = None,
     *,
     scores: ScoreOptions,
     as_json: JsonOption = False,
@@ -51,11 +46,10 @@ def report(
     reads = (*sources, scores.normalize)
     with answering("report", as_json=as_json, reads=reads, writes=alone) as answer:
         if out is not None:
-            try_place(out, also or ())  # before scores are read
-        source, two = sources_and_pair(sources, pair, scores.table)
+            try_place(out)  # before scores are read
+        source, two = sources_and_pair(sources, scores.table)
         table, name = scores.table(source), title or name_of(places_of(source))
         how: dict[str, Any] = {"pair": two, "by": by or (), "level": level, "seed": seed}
-        how |= {"normalize": scores.normalize, "title": name, "also": also or ()}
-        written = write(table, out, **how)
+        written = write(scores.normalized(table), out, title=name, **how)
         answer.results([{"path": str(written)}])
         answer.say(str(written))

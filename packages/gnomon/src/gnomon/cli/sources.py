@@ -1,8 +1,8 @@
 """Sources of scores on the command line, and the two algorithms that may follow them.
 
 A word is a source if it names one: a file, a folder or a data set that a reader recognises, or
-``NAME=PATH``. Two words after the sources that name none are algorithms. Two words that may be
-either are refused, with both readings.
+``NAME=PATH``. Two words after the sources that name none are algorithms. So are two last words that
+name folders, if the sources before them have algorithms of these names; ``./NAME`` is the folder.
 """
 
 from __future__ import annotations
@@ -38,11 +38,8 @@ SourcesAndPair = Annotated[
         "contains one), optionally followed by two algorithms.",
     ),
 ]
-Pair = Annotated[
-    tuple[str, str] | None,
-    typer.Option("--pair", metavar="A B", help="Two algorithms with the names of files."),
-]
 
+#: Endings of files of scores: a word that has one is a file, if no algorithm has the name.
 _ENDS = (".eval", ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 #: Endings of what is written for people.
 _NEVER_READ = (".svg", ".png", ".pdf", ".html", ".md")
@@ -101,50 +98,39 @@ def is_read(path: Path, words: Sequence[str]) -> bool:
 
 
 def sources_and_pair(
-    words: Sequence[str],
-    pair: tuple[str, str] | None,
-    read: Callable[[Sequence[str]], ScoreTable],
+    words: Sequence[str], read: Callable[[Sequence[str]], ScoreTable]
 ) -> tuple[list[str], tuple[str, str] | None]:
     """Separate the sources among some words from the two algorithms after them.
 
-    If the pair is named otherwise, all words are sources. `read` reads sources.
+    `read` reads sources, where the names of files are also those of algorithms.
     """
-    if pair is not None:
-        return [*words], pair
     n = 1
     while n < len(words) and _is_source(words[n]):
         n += 1
     sources, names = [*words[:n]], [*words[n:]]
-    if not names:
-        _expect_one_reading(words, read)
-        return sources, None
     lacking = [name for name in names if Path(name).suffix.lower() in _ENDS]
+    if (lacking or len(names) != 2) and _are_algorithms(words[-2:], words[:-2], read):
+        return [*words[:-2]], (words[-2], words[-1])
     if lacking:
         raise ScoreDataError(f"{lacking[0]}: expected a file of scores; there is none")
-    if len(names) != 2:
+    if names and len(names) != 2:
         raise ScoreDataError(
             f"expected two algorithms after the sources ({listed(sources, 3)}), or none; found "
-            f"{listed(names)}, not a file or folder of scores; use --pair A B for algorithms that "
-            "are named like files"
+            f"{listed(names)}, not a file or folder of scores"
         )
-    return sources, (names[0], names[1])
+    return sources, (names[0], names[1]) if names else None
 
 
-def _expect_one_reading(words: Sequence[str], read: Callable[[Sequence[str]], ScoreTable]) -> None:
-    """Refuse two last sources whose names are algorithms of the sources before them."""
-    *sources, a, b = words if len(words) > 2 else ("", "", "")
-    if not a or any(Path(name).suffix.lower() in _ENDS or _named(name) for name in (a, b)):
-        return
-    known: set[str] = set()
+def _are_algorithms(
+    names: Sequence[str], sources: Sequence[str], read: Callable[[Sequence[str]], ScoreTable]
+) -> bool:
+    """Return whether sources have algorithms with some names, of which no file has one."""
+    if not sources or any(Path(name).is_file() or _named(name) for name in names):
+        return False
     with suppress(GnomonError), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        known = set(read(sources).algorithms)
-    if {a, b} <= known:
-        raise ScoreDataError(
-            f"{a} and {b} are ambiguous: expected sources or algorithms, found files or folders "
-            f"and algorithms of {listed(sources, 3)} with these names; write ./{a} ./{b} for the "
-            f"sources, or --pair {a} {b} for the algorithms"
-        )
+        return {*names} <= {*read(sources).algorithms}
+    return False
 
 
 def _is_source(word: str) -> bool:

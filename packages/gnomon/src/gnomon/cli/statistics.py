@@ -26,7 +26,7 @@ from gnomon.cli.options import (
     summaries_of,
     with_groups,
 )
-from gnomon.cli.sources import Pair, Sources, SourcesAndPair, sources_and_pair
+from gnomon.cli.sources import Sources, SourcesAndPair, sources_and_pair
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
@@ -85,7 +85,6 @@ def estimate(
 @with_groups
 def compare(
     sources: SourcesAndPair,
-    pair: Pair = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="A metric of estimate, or probability_of_improvement; repeatable."),
@@ -128,7 +127,7 @@ def compare(
 
     reads = (*sources, scores.normalize)
     with answering("compare", as_json=as_json, reads=reads, **vars(showing)) as answer:
-        source, two = sources_and_pair(sources, pair, scores.table)
+        source, two = sources_and_pair(sources, scores.table)
         runs_only = {"paired": paired, "method": method != "auto" and method}
         table, wanted = scores_or_summaries(source, scores, metric, runs_only)
         options = draws.arguments() | {"paired": paired, "method": method, "variances": variances}
@@ -151,7 +150,6 @@ def gate(
             "their names. With --loop: files of runs, or - for JSON lines.",
         ),
     ] = None,
-    pair: Pair = None,
     metric: Annotated[
         str | None,
         typer.Option(
@@ -227,10 +225,10 @@ def gate(
       gnomon gate --loop state.json results.tsv
     """
     of_claims = {
-        "--pair": pair, "--metric": metric, "--non-inferior": non_inferior,
-        "--regression": regression, "--superior": superior, "--by": by,
-        "--missing": missing != "refuse", "--worst": worst, "--require": require,
-        "--paired": paired, "--where": scores.where, "--normalize": scores.normalize,
+        "--metric": metric, "--non-inferior": non_inferior, "--regression": regression,
+        "--superior": superior, "--by": by, "--missing": missing != "refuse", "--worst": worst,
+        "--require": require, "--paired": paired, "--where": scores.where,
+        "--normalize": scores.normalize,
     }  # fmt: skip
     of_loop = {"--familywise": familywise, "--error": error}
     for name, given in (of_claims if loop else of_loop).items():
@@ -261,7 +259,7 @@ def gate(
 
     reads = (*sources, scores.normalize)
     with answering("gate", as_json=as_json, reads=reads, **vars(showing)) as answer:
-        source, two = sources_and_pair(sources, pair, scores.table)
+        source, two = sources_and_pair(sources, scores.table)
         if two is None and len(source) != 2:
             raise typer.BadParameter(f"expected NEW and BASE, found {' '.join(sources)}")
         own = (scores.normalize or "").startswith(("min-max", "reference:"))
@@ -409,10 +407,11 @@ def curves(
 @with_groups
 def plan(
     sources: SourcesAndPair,
-    pair: Pair = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="A metric; repeatable. [default: iqm; of items mean]"),
+        typer.Option(
+            help="A metric; repeatable. [default: probability_of_improvement; of items mean]"
+        ),
     ] = None,
     runs: Annotated[
         list[int] | None,
@@ -447,7 +446,7 @@ def plan(
 
     reads = (*sources, scores.normalize)
     with answering("plan", as_json=as_json, reads=reads, **vars(showing)) as answer:
-        source, named = sources_and_pair(sources, pair, scores.table)
+        source, named = sources_and_pair(sources, scores.table)
         a, b = named or (None, None)
         table = scores.last(source)
         options: dict[str, Any] = {"power": power, "level": level, "gamma": gamma}

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from gnomon.errors import ScoreDataError, check_word
+from gnomon.errors import ScoreDataError
 from gnomon.plot.style import (
     HALF_WIDTH,
     INK,
@@ -29,9 +29,6 @@ from gnomon.plot.style import (
     svg_text,
 )
 from gnomon.text_files import write_atomically
-
-#: File formats of a drawing.
-FORMATS = ("svg", "png", "pdf")
 
 T = TypeVar("T")
 Cell = str | float | int | bool | None
@@ -83,9 +80,9 @@ class Figure:
         with default_settings():
             return self.source()
 
-    def files(self, also: Sequence[str] = ()) -> dict[str, bytes]:
-        """Return ``NAME.svg`` and ``NAME.csv`` with their contents, and further formats."""
-        files = {f"{self.name}.{kind}": self.as_bytes(kind) for kind in ("svg", *also)}
+    def files(self) -> dict[str, bytes]:
+        """Return ``NAME.svg`` and ``NAME.csv`` with their contents."""
+        files = {f"{self.name}.svg": self.svg.encode()}
         vars(self).pop("svg")
         self._drop_drawing()
         return files | {f"{self.name}.csv": numbers_as_csv(self.rows).encode()}
@@ -105,23 +102,19 @@ class Figure:
         """
         path = Path(path)
         kind = path.suffix.lower().removeprefix(".")
-        if kind not in FORMATS:
+        if kind not in ("svg", "png", "pdf"):
             raise ScoreDataError(f"{path}: expected a name that ends in .svg, .png or .pdf")
         if not path.parent.is_dir():
             raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
-        write_atomically(path, self.as_bytes(kind))
-
-    def as_bytes(self, kind: str) -> bytes:
-        """Return the drawing as a file of one of the `FORMATS`."""
-        check_word("format", kind, FORMATS)
-        if kind == "svg":
-            return self.svg.encode()
-        out = io.BytesIO()
-        # No date, so that the same drawing gives the same bytes.
-        undated = {"CreationDate": None} if kind == "pdf" else {}
-        with default_settings():
-            self.drawing.savefig(out, format=kind, dpi=160, bbox_inches="tight", metadata=undated)
-        return out.getvalue()
+        out = io.BytesIO(self.svg.encode() if kind == "svg" else b"")
+        if kind != "svg":
+            # No date, so that the same drawing gives the same bytes.
+            undated = {"CreationDate": None} if kind == "pdf" else {}
+            with default_settings():
+                self.drawing.savefig(
+                    out, format=kind, dpi=160, bbox_inches="tight", metadata=undated
+                )
+        write_atomically(path, out.getvalue())
 
     @cached_property
     def svg(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +15,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from gnomon._version import __version__
-from gnomon.errors import GnomonError, check_word, counted, either, joined
+from gnomon.errors import GnomonError, counted, either, joined
 from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
 from gnomon.printing import p_value, percent, value_in_brackets
-from gnomon.text_files import try_folder, write_atomically, write_together
+from gnomon.text_files import write_atomically, write_together
 
 if TYPE_CHECKING:
     from gnomon.ranking import Ranking
@@ -137,7 +136,7 @@ class Report:
         found = (table for section in self.sections for table in section.tables)
         return tuple(table for table in found if table.numbers)
 
-    def save(self, place: str | os.PathLike[str], *, also: Sequence[str] = ()) -> Path:
+    def save(self, place: str | os.PathLike[str]) -> Path:
         """Write the page into a folder, alone, or as Markdown, by the ending of a name.
 
         All files are written, or if something goes wrong, none.
@@ -147,8 +146,6 @@ class Report:
         place : path
             A folder for ``report.html``, ``figures/`` (SVG and CSV files) and ``tables/`` (CSV and
             LaTeX files); or a name that ends in ``.html``, for the page alone, or in ``.md``.
-        also : sequence of {"png", "pdf"}
-            What each figure in the folder is to be written as too.
 
         Returns
         -------
@@ -168,14 +165,14 @@ class Report:
 
             is_page = path.suffix.lower() == ".html"
             text = report_html(self, alone=True) if is_page else report_markdown(self)
-            try_place(path, also)
+            try_place(path)
             write_atomically(path, text.encode())
             return path
         page = report_html(self).encode()  # before the files, which drop each drawing
         files = {
             f"figures/{name}": data
             for figure in self.figures
-            for name, data in figure.files(also).items()
+            for name, data in figure.files().items()
         }
         files |= {f"tables/{t.name}.csv": numbers_as_csv(t.numbers).encode() for t in self.tables}
         files |= {f"tables/{t.name}.tex": t.latex.encode() for t in self.tables if t.latex}
@@ -307,11 +304,8 @@ def _template() -> Template:
     return environment.get_template("report.html.j2")
 
 
-def try_place(out: str | os.PathLike[str], also: Sequence[str] = ()) -> None:
-    """Check that a report can be written to a place, and change nothing there.
-
-    `also` are the formats of figures besides SVG, which need a folder. Raises the GnomonError or
-    OSError that writing would raise.
+def try_place(out: str | os.PathLike[str]) -> None:
+    """Refuse a place that a report could not be written to, before it is computed.
 
     Examples
     --------
@@ -320,29 +314,17 @@ def try_place(out: str | os.PathLike[str], also: Sequence[str] = ()) -> None:
     gnomon.errors.GnomonError: no-such-folder: expected a folder to write to; there is none
     """
     place = Path(out)
-    alone = place.suffix.lower() in (".html", ".md")
-    for kind in also:
-        check_word("format of figures", kind, ("png", "pdf"))
-    if alone and also:
-        raise GnomonError(f"{place}: expected a folder, for figures as {joined(also)}")
-    if not alone and not place.is_dir() and place.suffix[1:].isalpha():  # and no version
-        pdf = either("also=['pdf']", "--also pdf")
-        raise GnomonError(
-            f"{place}: expected a folder, or a name that ends in .html or .md; {pdf} also "
-            "writes each figure as PDF"
-        )
-    page = place if alone else place / "report.html"
-    if page.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(page))
-    if not alone and page.exists():
-        refuse_foreign(place, ["report.html"])
-    if not alone:
-        for folder in (place, place / "figures", place / "tables"):
-            try_folder(folder)
-    elif place.parent.is_dir():
-        try_folder(place.parent)
+    if place.suffix.lower() in (".html", ".md"):
+        if not place.parent.is_dir():
+            raise GnomonError(f"{place.parent}: expected a folder to write to; there is none")
+        if place.is_dir():
+            raise GnomonError(f"{place}: expected the name of a page to write; it is a folder")
+    elif place.is_file():
+        raise GnomonError(f"{place}: expected a folder to write to; it is a file")
+    elif not place.is_dir() and place.suffix[1:].isalpha():  # and no version
+        raise GnomonError(f"{place}: expected a folder, or a name that ends in .html or .md")
     else:
-        raise GnomonError(f"{place.parent}: expected a folder to write to; there is none")
+        refuse_foreign(place, ["report.html"])
 
 
 def refuse_foreign(folder: Path, names: Iterable[str]) -> None:

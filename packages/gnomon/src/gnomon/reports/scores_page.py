@@ -16,7 +16,6 @@ from gnomon.errors import (
     ScoreDataError,
     check_level,
     check_resamples,
-    check_word,
     counted,
     either,
     joined,
@@ -43,7 +42,6 @@ from gnomon.reports.page import (
 )
 from gnomon.results import Results, noted
 from gnomon.scores import at_common_step, read_scores
-from gnomon.scores.normalization import normalize as normalized
 from gnomon.scores.reading import Scores
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import Curves, Estimates, compare, curves, estimate, profile
@@ -64,15 +62,12 @@ def report(
     source: Scores,
     out: _Place | None = None,
     *,
-    metric: str | None = None,
-    normalize: str | None = None,
     title: str | None = None,
     pair: tuple[str, str] | None = None,
     by: Sequence[str] = (),
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
-    also: Sequence[str] = (),
 ) -> Path:
     """Write a report: one page to open in a browser, every figure with its numbers beside it.
 
@@ -90,11 +85,6 @@ def report(
         A folder for ``report.html``, ``figures/`` and ``tables/``; or a name that ends in
         ``.html``, for the page alone, or in ``.md``, for a short one in Markdown. By default
         ``NAME-report`` in the current folder.
-    metric : str, optional
-        Which score, where a source has several.
-    normalize : str, optional
-        The scale to put scores on, as :func:`gnomon.normalize` names it; nothing is rescaled if
-        it is not given.
     title : str, optional
         Heading of the page; the name of the source if not given.
     pair : (str, str), optional
@@ -108,8 +98,6 @@ def report(
         Number of bootstrap resamples behind each interval.
     seed : int
         Seed of the resamples. The same source, seed and version give the same bytes.
-    also : sequence of {"png", "pdf"}
-        Further formats of each figure, besides SVG.
 
     Returns
     -------
@@ -136,19 +124,12 @@ def report(
     """
     check_level(level)
     check_resamples(n_resamples)
-    if out is not None:
-        try_place(out, also)  # before scores are read
-    table, name = source, title or name_of(source)
-    if not isinstance(table, ScoreTable):
-        table = read_scores(table, metric=metric)
-    elif metric is not None:
-        check_word("metric", metric, (table.metric,))
+    name = title or name_of(source)
     place = Path(out or f"{'scores' if ',' in name else Path(name).stem}-report")
-    try_place(place, also)
-    if normalize is not None:
-        table = normalized(table, normalize)
+    try_place(place)  # before scores are read
+    table = source if isinstance(source, ScoreTable) else read_scores(source)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "seed": seed}
-    return scores_report(table, name, pair=pair, by=by, **how).save(place, also=also)
+    return scores_report(table, name, pair=pair, by=by, **how).save(place)
 
 
 def name_of(source: object) -> str:

@@ -38,7 +38,6 @@ def read_scores(
     source: Places | Frame,
     *,
     metric: str | None = None,
-    normalize: str | None = None,
     columns: Mapping[str, str] | None = None,
     where: Mapping[str, Any] | None = None,
     run_names: str | None = None,
@@ -68,8 +67,6 @@ def read_scores(
         tasks) for each algorithm as rliable has them, or a mapping for each row.
     metric : str, optional
         Which score, where the source holds several.
-    normalize : str, optional
-        The scale to put the scores on, as :func:`gnomon.scores.normalize` names it.
     columns : mapping, optional
         The names of columns in a tidy file: ``{"algorithm": "Name", "step": "frames"}``; ``item``
         is the column of items of an evaluation.
@@ -114,7 +111,7 @@ def read_scores(
         No reader recognises the source, or several do; it cannot be read; or an option does not
         apply to it. The message names file, line and column.
     UnknownNameError
-        There is no such metric, format, normalisation or column.
+        There is no such metric, format or column.
     TypeError
         `source` is none of these.
 
@@ -173,11 +170,7 @@ def read_scores(
             table = mean_of_last(table, window or 1)
         else:
             table = at_common_step(table, at, window=window)
-    if normalize is None:
-        return table
-    from gnomon.scores import normalization
-
-    return normalization.normalize(table, normalize)
+    return table
 
 
 def _sources(source: Any) -> list[tuple[str | None, Source]]:

@@ -67,10 +67,10 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     ),
     "step": (
         "step", "steps", "_step", "step_count", "global_step", "global_steps", "env_step",
-        "env_steps", "timestep", "timesteps", "time_step", "total_timesteps", "total_steps", "num_steps",
-        "n_steps", "environment_steps", "total_env_steps", "num_env_steps", "timesteps_total",
-        "num_env_steps_sampled_lifetime", "frames", "env_frames", "total_frames", "iteration",
-        "iterations", "training_iteration",
+        "env_steps", "timestep", "timesteps", "time_step", "total_timesteps", "total_steps",
+        "num_steps", "n_steps", "environment_steps", "total_env_steps", "num_env_steps",
+        "timesteps_total", "num_env_steps_sampled_lifetime", "frames", "env_frames", "total_frames",
+        "iteration", "iterations", "training_iteration",
     ),
 }  # fmt: skip
 #: Usual names that are ignored if another column has the same role.

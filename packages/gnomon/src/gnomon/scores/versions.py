@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, check_word, counted, listed, note, option
+from gnomon.errors import ScoreDataError, check_word, counted, either, listed, note, option
 from gnomon.printing import percent
 from gnomon.scores.columns import IntArray, Rows, Texts, looked_up
 from gnomon.scores.item_scores import check_inputs
@@ -26,7 +26,11 @@ def version_of(scores: Scores, name: str) -> ScoreTable:
     """Return the table of one algorithm."""
     table = table_of(scores)
     if len(table.algorithms) != 1:
-        raise ScoreDataError(f"{name}: expected one algorithm, found {listed(table.algorithms)}")
+        first = table.algorithms[0]
+        one = either(f"select(algorithms=[{first!r}])", option(where={"algorithm": first}))
+        raise ScoreDataError(
+            f"{name}: expected one algorithm, found {listed(table.algorithms)}; {one} selects one"
+        )
     if not table.shared_tasks():
         raise ScoreDataError(f"{name}: expected scores, found none")
     return table

@@ -158,9 +158,13 @@ def gate(
     ----------
     new, base : ScoreTable, path, data frame, mapping or list of records
         Scores of one algorithm (or model) each, on the same tasks (or items), by the same scorer.
+        These are two sources, where :func:`compare` takes two names, since a new version usually
+        has a file of its own and the name of the base. Of one table, ``select(algorithms=[...])``
+        gives each.
     metric : str, optional
-        For items the mean (the default), ``pass@K`` or ``pass^K``; for tasks one of mean, median,
-        iqm and probability_of_improvement, which has to be named.
+        The one metric that the claims are about. For items the mean (the default), ``pass@K`` or
+        ``pass^K``; for tasks mean, median, iqm or probability_of_improvement, which has to be
+        named.
     non_inferior : float or str, optional
         Passes only if a larger loss is ruled out: in points of the score (0.02), or in per cent of
         the observed value of `base` (``"2%"``); for a probability of improvement, below 0.5.
@@ -222,12 +226,13 @@ def gate(
     claims, margin = _claims(non_inferior, regression, superior), _margin(non_inferior)
     error = (1.0 - level) / 2.0
     with recorded() as notes:
+        ours = version_of(new, NEW)
         theirs = counted_as(version_of(base, BASE), units, cluster)
         if "opponent" in theirs.rows:
             raise ScoreDataError(
                 "gate applies to tasks and items, not to votes; compare rates models by all votes"
             )
-        ours = counted_as(version_of(new, NEW), theirs.units, None)
+        ours = counted_as(ours, theirs.units, None)
         table, lacking = put_together(ours, theirs, missing, worst, require)
         metric = _known_metric(table, metric, non_inferior)
         groups = _groups(theirs, by, table.tasks)

@@ -207,7 +207,8 @@ def plan(
     a, b : str, optional
         Two algorithms; all pairs if not given.
     metrics : str, Metric or sequence of them, optional
-        ``iqm`` if not given, for items ``mean``.
+        ``probability_of_improvement`` if not given, by which :func:`gnomon.rank` separates
+        algorithms and a report plans; for items ``mean``.
     units, cluster : str, optional
         As in :func:`gnomon.stats.compare`.
     runs : sequence of int, optional
@@ -274,7 +275,7 @@ def plan(
                     f"expected at least 2 runs of each task to try, found {counts[0]}"
                 )
             warn_of_missing_runs(scores)
-            wanted = metric_list(metrics or "iqm")
+            wanted = metric_list(metrics or IMPROVEMENT)
             tasks = scores.shared_tasks(pair) if pair else None
             check_scales(scores, wanted, tasks=tasks, gamma=gamma)
             kinds = metrics_to_compare(wanted, gamma, scores.higher_is_better)

@@ -136,11 +136,6 @@ def test_a_direction_that_the_source_knows_otherwise_is_refused():
         read_scores("gohr-full", higher_is_better=True)
 
 
-def test_scores_are_put_on_a_scale(tmp_path):
-    table = read_scores(source(tmp_path, "tidy"), normalize="reference:a")
-    assert table.runs("a", "t").tolist() == pytest.approx([2 / 3, 4 / 3])
-
-
 def test_what_is_no_source_is_told_in_one_line(tmp_path):
     (tmp_path / "empty.csv").touch()
     (tmp_path / "binary.csv").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")

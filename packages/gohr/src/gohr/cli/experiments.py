@@ -191,10 +191,6 @@ def report(
     ] = None,
     level: Level = 0.95,
     seed: Seed = 0,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(help="Also write each figure as png or pdf; repeatable."),
-    ] = None,
     conclude_after: Annotated[
         int | None,
         typer.Option(
@@ -219,7 +215,6 @@ def report(
             level=level,
             seed=seed,
             baseline=baseline,
-            also=also or (),
             conclude_after=conclude_after,
         )
         answer.results([{"path": str(page)}])

@@ -34,7 +34,6 @@ def report(
     level: float = 0.95,
     seed: int = 0,
     baseline: str | None = None,
-    also: Sequence[str] = (),
     conclude_after: int | None = None,
 ) -> Path:
     """Write the report of a run: one page to open in a browser.
@@ -57,8 +56,6 @@ def report(
     baseline : str, optional
         The rule to compare the others with (:func:`gohr.elements`); by default that of the
         experiment, if it has one.
-    also : sequence of {"png", "pdf"}
-        Formats of each figure besides SVG.
     conclude_after : int, optional
         Let the learners conclude after this number of boards of each trial, and show whether their
         tests or their inference cost test boards (:func:`gohr.induction.outcomes_of_run`). This
@@ -93,7 +90,7 @@ def report(
     check_type("out", out, (str, os.PathLike, NoneType), "the path of a folder or a page")
     folder = run if isinstance(run, Run) else Run.open(run)
     place = Path(out or folder.path / "report")
-    try_place(place, also)
+    try_place(place)
     findings = findings_of(folder, seed=seed, level=level, baseline=baseline)
     concluded = None
     if conclude_after is not None:
@@ -101,7 +98,7 @@ def report(
 
         concluded = outcomes_of_run(folder, conclude_after)
     with default_settings():
-        return report_of(findings, concluded).save(place, also=also)
+        return report_of(findings, concluded).save(place)
 
 
 def report_of(findings: Findings, concluded: Induction | None = None) -> Report:

@@ -165,7 +165,7 @@ def test_the_number_of_runs_is_that_of_the_plan():
     means = {"a": 9.55, "b": 9.0, "c": 0.0}
     table = ScoreTable.from_arrays({n: rng.normal(m, 1, (5, 6)) for n, m in means.items()})
     (runs,) = [f for f in audited(table) if f.section == "runs"]
-    planned = plan(table, "a", "b", "probability_of_improvement")
+    planned = plan(table, "a", "b")
     assert runs.finding == (
         "a and b: not significantly different. In a test of this pair alone, "
         + planned.notes[0].removeprefix("a and b (probability_of_improvement): ").removesuffix(".")

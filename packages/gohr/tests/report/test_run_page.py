@@ -172,13 +172,6 @@ def test_a_level_is_between_0_and_1(run_folder, tmp_path):
         report(run_folder.path, tmp_path, level=95)
 
 
-def test_the_same_run_gives_the_same_bytes(lonely_folder, tmp_path):
-    first, again = (report(lonely_folder.path, tmp_path / name) for name in "ab")
-    for path in first.parent.rglob("*.*"):
-        there = again.parent / path.relative_to(first.parent)
-        assert there.read_bytes() == path.read_bytes()
-
-
 def test_a_report_that_cannot_be_written_leaves_nothing(lonely_folder, tmp_path, monkeypatch):
     write = Path.write_bytes
 
@@ -211,20 +204,6 @@ def test_long_names_leave_room_for_what_is_drawn(tmp_path):
     assert page.read_text().count(name) > 10
     assert formula in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
     assert "…" in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
-
-
-def test_the_folder_is_tried_before_anything_is_computed(lonely_folder, tmp_path, monkeypatch):
-    def compute(*_: object, **__: object) -> None:
-        raise AssertionError("computed before the folder was tried")
-
-    monkeypatch.setattr("gohr.run_page.page.findings_of", compute)
-    (tmp_path / "file").write_text("precious")
-    for out in ("file", "file/below"):
-        with pytest.raises(OSError, match=r"File exists|Not a directory"):
-            report(lonely_folder, tmp_path / out)
-    with pytest.raises(AssertionError, match="computed"):
-        report(lonely_folder, tmp_path / "new")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_it_shows_where_learners_fail_if_they_are_to_conclude(run_folder, tmp_path):

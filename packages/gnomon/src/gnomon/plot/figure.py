@@ -84,13 +84,7 @@ class Figure:
         """Return ``NAME.svg`` and ``NAME.csv`` with their contents."""
         files = {f"{self.name}.svg": self.svg.encode()}
         vars(self).pop("svg")
-        self._drop_drawing()
         return files | {f"{self.name}.csv": numbers_as_csv(self.rows).encode()}
-
-    def _drop_drawing(self) -> None:
-        """Drop a drawing that can be made again: a hundred of them take a hundred megabytes."""
-        if not isinstance(self.source, Drawing):
-            vars(self).pop("drawing", None)
 
     def write(self, path: str | Path) -> None:
         """Write the drawing alone, as SVG, PNG or PDF by the ending of the name.
@@ -120,7 +114,8 @@ class Figure:
     def svg(self) -> str:
         """The text of its SVG file."""
         text = svg_text(self.drawing, self.name)
-        self._drop_drawing()
+        if not isinstance(self.source, Drawing):  # a hundred of them take a hundred megabytes
+            vars(self).pop("drawing", None)
         return text
 
     def html(self) -> str:

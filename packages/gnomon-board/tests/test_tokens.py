@@ -207,6 +207,12 @@ def test_a_signed_out_browser_is_nobody(client, token):
     assert client.get("/api/tokens", headers=cookie).status_code == 401
 
 
+def test_a_token_is_no_cookie(client, token):
+    """Else tokens could be guessed as fast as pages are asked for."""
+    cookie = {"Cookie": f"gnomon_session={token}"}
+    assert client.get("/api/tokens", headers=cookie).status_code == 401
+
+
 def test_guessing_a_token_is_slow(database, settings):
     """Ten tries a minute of one address."""
     settings = replace(settings, trusted_proxies=("127.0.0.1",))

@@ -112,15 +112,18 @@ def check_scopes(held: frozenset[str], wanted: Iterable[str]) -> None:
             raise NotAllowed(f"this token lacks the scope {scope!r}")
 
 
-def caller_of_token(session: Session, text: str) -> Caller | None:
-    """Return the caller with a token; None if it is wrong, revoked or expired."""
+def caller_of_token(session: Session, text: str, *, is_cookie: bool = False) -> Caller | None:
+    """Return the caller with a token; None if it is wrong, revoked or expired.
+
+    A cookie must be a browser's token: wrong cookies are not counted, so others could be guessed.
+    """
     form = _FORM.fullmatch(text)
     if form is None:
         return None
     key, secret = form.groups()
     token = session.scalar(select(Token).where(Token.key == key))
     known = hmac.compare_digest(digest_of(secret), token.digest if token else _NOBODY)
-    if token is None or not known or not is_live(token):
+    if token is None or not known or not is_live(token) or (is_cookie and not token.is_browser):
         return None
     account = token.account
     return Caller(account.id, account.name, token.id, frozenset(token.scopes))

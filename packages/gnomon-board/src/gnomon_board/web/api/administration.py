@@ -214,7 +214,7 @@ def sign_out(
     request: Request, response: Response, session: WriteSession, _: Annotated[None, CsrfChecked]
 ) -> None:
     """Sign a browser out, on the server as well as in the browser."""
-    who = caller_of_token(session, request.cookies.get(COOKIE, ""))
+    who = caller_of_token(session, request.cookies.get(COOKIE, ""), is_cookie=True)
     if who is not None:
         revoke_token(session.get_one(Token, who.token_id))
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")

@@ -111,7 +111,7 @@ async def maybe_caller(
     if bearer is None and not cookie:
         return None
     secret = bearer.credentials if bearer else cookie or ""
-    found = await run_in_threadpool(_known, database, secret)
+    found = await run_in_threadpool(_known, database, secret, is_cookie=bearer is None)
     if found is None and bearer is not None:
         key, state = f"wrong-token {address_of(connection.scope)}", connection.app.state
         state.intake.counts.count(key, most=state.settings.sign_ins_per_minute)
@@ -119,17 +119,17 @@ async def maybe_caller(
     return found
 
 
-def _known(database: Database, secret: str) -> Caller | None:
+def _known(database: Database, secret: str, *, is_cookie: bool) -> Caller | None:
     with database.reading() as session:
-        return caller_of_token(session, secret)
+        return caller_of_token(session, secret, is_cookie=is_cookie)
 
 
 def is_known(database: Database, scope: ASGIScope) -> bool:
     """Return whether a request comes with a valid token or cookie; no byte of its body is read."""
     connection = HTTPConnection(scope)
     token = connection.headers.get("authorization", "").removeprefix("Bearer ")
-    secrets = filter(None, (token, connection.cookies.get(COOKIE, "")))
-    return any(_known(database, secret) is not None for secret in secrets)
+    secrets = ((token, False), (connection.cookies.get(COOKIE, ""), True))
+    return any(x and _known(database, x, is_cookie=is_cookie) for x, is_cookie in secrets)
 
 
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}

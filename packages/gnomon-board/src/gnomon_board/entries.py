@@ -105,9 +105,6 @@ def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
 
 # -- assignment ------------------------------------------------------------------------------------
 
-#: Seeds are integers that every database and every TOML reader can represent.
-_SEED_BITS = 63
-
 
 def assignment_of(attempt: EntryAttempt) -> ExperimentConfig:
     """Return the assignment of an attempt, with the texts of its rules, hidden ones included."""
@@ -132,10 +129,10 @@ def assignment_of(attempt: EntryAttempt) -> ExperimentConfig:
 def assign(session: Session, entry: Entry, number: int) -> EntryAttempt:
     """Add an attempt of an entry with its seed and, in a hidden season, its rules."""
     season = entry.season
-    # An HMAC of its number, which cannot be chosen or predicted.
+    # An HMAC of its number, which cannot be predicted; databases and TOML readers take 63 bits.
     message = f"{season.name}\x00{entry.id}\x00{number}".encode()
     digest = hmac.new(server_secret(session), message, hashlib.sha256).digest()
-    seed = int.from_bytes(digest, "big") >> (256 - _SEED_BITS)
+    seed = int.from_bytes(digest, "big") >> (256 - 63)
     attempt = EntryAttempt(entry=entry, number=number, seed=seed)
     session.add(attempt)
     session.flush()

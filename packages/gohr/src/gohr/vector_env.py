@@ -156,11 +156,6 @@ class HiddenRulesVectorEnv(
         self.action_space = batch_space(self.single_action_space, num_envs)
 
         self._boards = boards = Boards.empty(self.rule, num_envs, self.board_spec)
-        mode = {
-            AutoresetMode.DISABLED: Autoreset.DISABLED,
-            AutoresetMode.NEXT_STEP: Autoreset.NEXT_STEP,
-            AutoresetMode.SAME_STEP: Autoreset.SAME_STEP,
-        }[self.autoreset_mode]
         self._tell_final = tell_final
         self._all = np.ones(num_envs, dtype=np.bool_)
         self._replies = boards.replies[SHAPE : OUTCOME + 1]
@@ -168,6 +163,7 @@ class HiddenRulesVectorEnv(
         self._final_room = self._new_final_room()
         self._forget_deck()
         arrays = boards.rule.program, boards.state, boards.seen, boards.padded
+        mode = getattr(Autoreset, self.autoreset_mode.name)
         fixed = (*arrays, max_episode_steps or 0, mode)
         nothing = np.full(num_envs, LEAVE)
         others = self._deck, 0, nothing, LEAVE, self._told.reward, self._told.ends

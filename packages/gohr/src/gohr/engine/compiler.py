@@ -83,9 +83,7 @@ class CompiledRule:
     program: npt.NDArray[np.int64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        palettes = (self.n_shapes, self.n_colors)
-        packed = pack(self.atoms, self.lines, self.counts, palettes, self.conditions, self.orders)
-        object.__setattr__(self, "program", packed)
+        object.__setattr__(self, "program", pack(self))
 
 
 def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> CompiledRule:

@@ -6,8 +6,7 @@ give the offsets of its parts and the columns of a board's state.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,9 @@ from gohr.board import N_BUCKETS, N_CELLS, nearest_bucket
 from gohr.engine.conditions import UNRANKED, AtomConditions, PositionField
 from gohr.engine.value_sets import BY_BUCKET, LAST, THIS, Program
 from gohr.errors import RuleError
+
+if TYPE_CHECKING:
+    from gohr.engine.compiler import CompiledRule
 
 #: The kernel finds its way in a program by numbers of 24 bits.
 LONGEST = 1 << 24
@@ -99,19 +101,13 @@ _Words = npt.NDArray[np.int64]
 Replies: TypeAlias = npt.NDArray[np.int32]
 
 
-def pack(
-    atoms: _Bytes,
-    lines: _Counts,
-    counts: _Counts,
-    palettes: tuple[int, int],
-    conditions: Sequence[AtomConditions | None],
-    orders: _Bytes,
-) -> _Words:
-    """Lay the tables of a rule out as one array; the parameters are CompiledRule's.
+def pack(rule: CompiledRule) -> _Words:
+    """Lay the tables of a rule out as one array.
 
     Raises RuleError: the array would be longer than the kernel can address.
     """
-    n_shapes, n_colors = palettes
+    atoms, lines, counts, conditions = rule.atoms, rule.lines, rule.counts, rule.conditions
+    n_shapes, n_colors = rule.n_shapes, rule.n_colors
     n_codes = n_shapes * n_colors
     looks = atoms[:, :n_codes].reshape(-1, n_shapes, n_colors)
     cells = atoms[:, n_codes : n_codes + N_CELLS]
@@ -132,7 +128,7 @@ def pack(
     has_row = np.repeat(np.logical_not(is_plain), lines[:, 1] - lines[:, 0])
     rows = np.zeros((has_row.sum(), SHAPES + n_shapes + n_colors), dtype=np.int64)
     header[ATOMS] = add(np.zeros(rows.size))
-    order_places = [add(_ranks(order)) for order in orders]
+    order_places = [add(_ranks(order)) for order in rule.orders]
     for row, a in zip(rows, has_row.nonzero()[0].tolist(), strict=True):
         # A count of 0 is used up from the start.
         row[CELLS] = _word(cells[a] != 0) if counts[a] != 0 else 0
@@ -159,7 +155,7 @@ def pack(
     header[LINES] = add(line_rows)
     has_looks = bool(rows[:, BY_COLOR : CHOOSES + 1].any())
     header[[N_LINES, N_ATOMS, N_CODES]] = len(lines), len(rows), 1 + n_codes
-    header[[N_SHAPES, N_COLORS]] = palettes
+    header[[N_SHAPES, N_COLORS]] = n_shapes, n_colors
     _lay_out_state(header, np.array(line_rows), has_looks, [c for c in conditions if c is not None])
     memory = int(header[LAST_BUCKETS])
     features = [

@@ -44,7 +44,7 @@ def test_what_a_file_says_to_the_terminal_is_shown_and_not_done(command, tmp_pat
 
 def test_check_of_what_is_well(command, tmp_path):
     (tmp_path / "good.txt").write_text(TWO_LINES)
-    said = command("gohr rules check good.txt --no-stalemate")
+    said = command("gohr rules check good.txt --states 0")
     assert said == (0, "good.txt: 2 lines, nothing wrong\n", "")
     said = command("gohr rules check good.txt clockwise --states 50")
     searched = str(find_stalemate(parse(TWO_LINES), max_states=50))
@@ -89,7 +89,7 @@ def test_check_draws_the_smallest_board_on_which_a_rule_gets_stuck(command, tmp_
     assert lines[0].startswith("stuck.txt, line 1, column 1: warning: the rule can get stuck; ")
     assert "red triangle in cell 1" in lines[0]
     assert lines[9] == "    1 | ▲red  .    .    .    .    .   |"
-    assert command("gohr rules check stuck.txt --no-stalemate").status == 0
+    assert command("gohr rules check stuck.txt --states 0").status == 0
 
 
 def test_a_stalemate_that_is_meant_is_but_a_note(command, tmp_path):
@@ -117,7 +117,7 @@ def test_the_others_are_checked_if_one_cannot_be_read(command, tmp_path):
     (tmp_path / "large.txt").write_bytes(b"#" * 1_000_001)
     (tmp_path / "good.txt").write_text("(*,*,*,*,0)\n")
     names = ["binary.txt", "large.txt", "none.txt", ".", "", "x" * 300, "good.txt"]
-    said = command("gohr", "rules", "check", "--no-stalemate", *names)
+    said = command("gohr", "rules", "check", "--states", "0", *names)
     assert (said.status, said.out) == (2, "good.txt: 1 line, nothing wrong\n")
     errors = said.err.splitlines()
     assert errors[0] == "gohr: binary.txt: expected UTF-8 text, found byte 0xff at offset 0"
@@ -156,7 +156,7 @@ def test_generate_prints_or_writes_the_rules(command, tmp_path):
     assert said == (0, "12 rules written to new/family\n", "")
     files = sorted((tmp_path / "new" / "family").iterdir())
     assert [(f.stem, f.read_text()) for f in files] == sorted((r["name"], r["text"]) for r in rules)
-    assert command("gohr", "rules", "check", "--no-stalemate", *map(str, files)).status == 0
+    assert command("gohr", "rules", "check", "--states", "0", *map(str, files)).status == 0
 
 
 def test_generate_replaces_nothing(command, tmp_path):

@@ -71,11 +71,12 @@ def show(
 @app.command()
 def check(
     files: Annotated[list[str], typer.Argument(help="Rule files, or rules of the catalogue.")],
-    stalemate: Annotated[
-        bool, typer.Option(help="Search for a small board on which the rule gets stuck.")
-    ] = True,
     states: Annotated[
-        int, typer.Option(min=1, help="Maximum number of states to visit in that search.")
+        int,
+        typer.Option(
+            min=0,
+            help="States to visit in the search for a board on which a rule gets stuck; 0: none.",
+        ),
     ] = _STATES,
     as_json: JsonOption = False,
 ) -> None:
@@ -98,7 +99,7 @@ def check(
                 status = 2
                 answer.warn(str(error))
                 continue
-            checked = checked_rule(text, name=file, max_states=states if stalemate else 0)
+            checked = checked_rule(text, name=file, max_states=states)
             status = max(status, 0 if checked.passes else 1)
             answer.results(checked.records())
             answer.say(str(checked))

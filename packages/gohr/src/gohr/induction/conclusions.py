@@ -224,10 +224,9 @@ def ideal_conclusion(
     for row, _, over in belief.follow(log):
         action, outcome = int(log.actions[row]), int(log.outcomes[row])
         belief.update(action=action, outcome=outcome, over=over)
-    if not len(belief.alive):
+    if belief.likeliest is None:
         return None
-    [(likeliest, _)] = belief.likeliest(1)
-    rule = parse(likeliest.text)
+    rule = parse(belief.likeliest.text)
     plans = [
         play(board[None], _FirstPermitted(), rule, board_spec=board_spec).actions
         for board in boards

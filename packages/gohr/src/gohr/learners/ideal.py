@@ -122,13 +122,12 @@ class Belief:
             return np.nan
         return max(float(-np.exp(weights) @ weights / np.log(2)), 0.0)
 
-    def likeliest(self, n: int = 5) -> tuple[tuple[Hypothesis, float], ...]:
-        """Return the most probable hypotheses with their probabilities, the first first."""
-        order = np.argsort(-self._log_weights, kind="stable")[:n]
-        return tuple(
-            (self.space.hypotheses[self.alive[k]], float(np.exp(self._log_weights[k])))
-            for k in order
-        )
+    @property
+    def likeliest(self) -> Hypothesis | None:
+        """The most probable hypothesis, the first of several; None if no hypothesis is left."""
+        if not len(self.alive):
+            return None
+        return self.space.hypotheses[int(self.alive[self._log_weights.argmax()])]
 
     def begin(self, board: npt.NDArray[np.uint8]) -> None:
         """Start a new board, shape (36,), on which a piece can be moved."""

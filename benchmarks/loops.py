@@ -3,8 +3,9 @@
 Effects of candidates on the present baseline, in standard deviations of the noise: a share is
 better by an exponential amount of mean 1; half of the others are equal, half worse by such an
 amount. The greedy loop runs each candidate once and keeps it if its score is the best so far. Each
-loop has its own seed; there are 200 of each kind, or as many as ``LOOPS`` says. A share of false
-keeps may exceed its bound by three standard errors.
+loop has its own seed; there are 200 of 700 candidates, or as many as ``LOOPS`` says, and seven
+times as many of 100. A share of false keeps may exceed its bound by three standard errors. Standard
+errors of ratios are over loops.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy.typing as npt
 
 from benchmarks.record import Measurement
 from gnomon.stats import Loop
-from gnomon.stats.loops import HALF, MEDIAN_STEP
+from gnomon.stats.loops import GAIN_PAIRS, MEDIAN_STEP
 
 N_LOOPS = int(os.environ.get("LOOPS", "200"))
 NOISES = ("normal", "heavy-tailed", "drifting")
@@ -35,69 +36,77 @@ def measure() -> Iterator[Measurement]:
     yield from _time()
     for noise in NOISES:
         yield from _greedy("100 candidates, none better", noise, 0.0, 100)
-    for share, n in ((0.0, 700), (0.1, 700), (0.1, 100)):
+    for share, n in ((0.1, 100), (0.1, 700), (0.0, 700)):
         for noise in NOISES:
             for familywise in (False, True):
-                yield from _study(Loop, noise, share, n, familywise)
+                yield from _study(Loop, noise, share, n, familywise, n_loops=N_LOOPS * 700 // n)
     for method in (Loop, AlphaInvesting, Lord, Saffron, Halving):
         for noise in NOISES:
             yield from _study(method, noise, 0.1, 700, False, n_loops=N_LOOPS // 10)
-    yield from _study(Loop, "normal", 0.3, 700, False)
     for familywise in (False, True):
+        yield from _study(Loop, "normal", 0.3, 700, familywise)
         yield from _study(Loop, "normal", 0.1, 700, familywise, constant=True)
 
 
 class AlphaInvesting(Loop):
     """Foster and Stine (2008): each test costs wealth, each keep earns the error."""
 
-    wealth, last = 0.0, 0
+    wealth, n_tests, last = 0.0, 0, 0
 
-    def _next_error(self) -> float:
-        if self._n_tests == 1:
+    def _next_error(self, lead: float) -> float:
+        self.n_tests += 1
+        if self.n_tests == 1:
             self.wealth = self.error / 2.0
-        return self.wealth / (1.0 + self._n_tests - self.last + self.wealth)
+        return self.wealth / (1.0 + self.n_tests - self.last + self.wealth)
 
     def _end(self, one: Any, stage: str) -> None:
         super()._end(one, stage)
         if stage == "keep":
-            self.wealth, self.last = self.wealth + self.error, self._n_tests
+            self.wealth, self.last = self.wealth + self.error, self.n_tests
         elif one.error > 0.0:
             self.wealth -= one.error / (1.0 - one.error)
 
 
 class Lord(Loop):
-    """LORD++ (Ramdas, Yang, Wainwright and Jordan 2017): each keep earns the error."""
+    """LORD++ (Ramdas, Yang, Wainwright and Jordan 2017): each keep earns the error.
+
+    Half of what is earned is spent on the next 25 tests.
+    """
+
+    n_tests, half = 0, 25
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.starts, self.promising = [0], [0]
 
-    def _next_error(self) -> float:
+    def _next_error(self, lead: float) -> float:
+        self.n_tests += 1
         wealth = [self.error / 2.0, self.error / 2.0] + [self.error] * len(self.starts)
         since = (
             (w, self._count_since(start)) for w, start in zip(wealth, self.starts, strict=False)
         )
-        return math.fsum(w * HALF / ((HALF + t) * (HALF + t - 1)) for w, t in since if t > 0)
+        h = self.half
+        return math.fsum(w * h / ((h + t) * (h + t - 1)) for w, t in since if t > 0)
 
     def _count_since(self, start: int) -> int:
-        return self._n_tests - start
+        return self.n_tests - start
 
     def _end(self, one: Any, stage: str) -> None:
         if stage == "keep":
-            self.starts.append(self._n_tests)
+            self.starts.append(self.n_tests)
         if one.error > 0.0 and one.e_value >= 2.0:
-            self.promising.append(self._n_tests)
+            self.promising.append(self.n_tests)
         super()._end(one, stage)
 
 
 class Saffron(Lord):
     """SAFFRON (Ramdas, Zrnic, Wainwright and Jordan 2018): tests with p <= 1/2 cost nothing."""
 
-    def _next_error(self) -> float:
-        return min(0.5, 0.5 * super()._next_error())
+    def _next_error(self, lead: float) -> float:
+        return min(0.5, 0.5 * super()._next_error(lead))
 
     def _count_since(self, start: int) -> int:
-        return self._n_tests - start - sum(one > start for one in self.promising)
+        return self.n_tests - start - sum(one > start for one in self.promising)
 
 
 class Halving(Loop):
@@ -106,9 +115,10 @@ class Halving(Loop):
     batch = 16
 
     def _screen(self, one: Any) -> None:
-        self._n_tests += 1
-        scale = float(np.median(self._steps)) / MEDIAN_STEP
-        one.stage, one.scale, one.error = "test", scale, self._next_error()
+        one.stage, one.other = "test", self.baseline
+        one.scale = float(np.median(self._steps)) / MEDIAN_STEP
+        one.ahead = one.score - float(np.median(self._recent))
+        one.error = self._next_error(one.ahead / one.scale)
 
 
 @dataclass
@@ -195,6 +205,23 @@ def drawn(
     return effects, values
 
 
+def oracle(effects: Array, familywise: bool) -> float:
+    """Return the gain of an oracle that knows the effects and tests only the k best candidates.
+
+    With n pairs no result has a smaller probability than 2 ** -n if the candidate is not better,
+    so a test at level a takes at least log2(1 / a) pairs. The k levels are the best that the bound
+    on the error allows. After one run of each candidate as many runs are left as there are
+    candidates, which also measure the gains.
+    """
+    gains, found = np.sort(effects)[::-1], 0.0
+    for k in range(1, effects.size + 1):
+        level = np.full(k, 0.05 / k) if familywise else 0.1 * np.arange(1, k + 1) / k
+        if 2.0 * np.sum(np.ceil(-np.log2(level)) + GAIN_PAIRS) > effects.size:
+            break
+        found = float(gains[:k].sum())
+    return found
+
+
 def _greedy(what: str, noise: str, share: float, n: int) -> Iterator[Measurement]:
     nights = [greedy(*drawn((noise, share, n, i), noise, share, n)) for i in range(N_LOOPS)]
     kept, claim, gain = (
@@ -216,18 +243,19 @@ def _study(
     n_loops: int = N_LOOPS,
 ) -> Iterator[Measurement]:
     """Simulate loops of one kind, and greedy ones on the same effects and noise."""
-    ours, theirs = [], []
+    ours, theirs, limit = [], [], 0.0
     for i in range(n_loops):
         known = drawn((noise, share, n, i), noise, share, n, constant)
         ours.append(guarded(kind(familywise=familywise), *known))
         theirs.append(greedy(*known))
+        limit += oracle(known[0], familywise) / n_loops
     gain, claim, n_kept, n_false, n_runs, n_covered = (
         np.array([getattr(one, name) for one in ours], float)
         for name in ("gain", "claim", "n_kept", "n_false", "n_runs", "n_covered")
     )
     false_share = 100.0 * float(np.mean(n_false / np.maximum(n_kept, 1.0)))
     any_false = 100.0 * float(np.mean(n_false > 0.0))
-    of_greedy = float(np.mean([one.gain for one in theirs]))
+    of_greedy = np.array([one.gain for one in theirs])
     greedy_false = np.mean([one.n_false / max(one.n_kept, 1) for one in theirs])
     method = "family-wise" if familywise else "e-LOND" if kind is Loop else kind.__name__
     sizes = f"{share:.0%} better{' by 1' if constant else ''}, {n} candidates"
@@ -246,15 +274,25 @@ def _study(
     )  # fmt: skip
     if share == 0.0:
         return
+    ratio, error = _ratio(gain, of_greedy)
     yield Measurement(
-        f"{what}: true gain over that of greedy", gain.mean() / of_greedy, "", 0.8,
-        note=f"{gain.mean():.1f} against {of_greedy:.1f}",
+        f"{what}: true gain over that of greedy", ratio, "", 0.8,
+        note=f"± {error:.3f}; {gain.mean():.1f} against {of_greedy.mean():.1f}; an oracle "
+        f"{limit / of_greedy.mean():.2f}",
     )  # fmt: skip
+    ratio, error = _ratio(claim, gain)
     yield Measurement(
         f"{what}: claimed over true gain, distance from 1",
-        abs(100.0 * (claim.mean() / gain.mean() - 1.0)), "%", 5.0, higher_is_better=False,
-        note=f"intervals cover {100.0 * n_covered.sum() / max(n_kept.sum(), 1.0):.1f} %",
+        abs(100.0 * (ratio - 1.0)), "%", 5.0, higher_is_better=False,
+        note=f"± {100.0 * error:.1f}; intervals cover "
+        f"{100.0 * n_covered.sum() / max(n_kept.sum(), 1.0):.1f} %",
     )  # fmt: skip
+
+
+def _ratio(x: Array, y: Array) -> tuple[float, float]:
+    """Return the ratio of two means over loops, and its standard error."""
+    ratio = float(x.mean() / y.mean())
+    return ratio, float(np.std(x - ratio * y) / abs(y.mean()) / math.sqrt(x.size))
 
 
 def _time() -> Iterator[Measurement]:

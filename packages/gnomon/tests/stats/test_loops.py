@@ -174,7 +174,7 @@ def test_better_candidates_are_kept_and_their_gain_is_not_inflated():
     assert np.mean(covered) > 0.9
 
 
-def test_errors_of_the_tests_sum_to_the_error_and_grow_with_what_is_kept():
+def test_errors_of_the_tests_sum_to_the_error_and_grow_with_the_lead():
     loop = started(familywise=True)
     for i in range(30):
         loop.add(f"c{i}", 0.9)
@@ -183,14 +183,26 @@ def test_errors_of_the_tests_sum_to_the_error_and_grow_with_what_is_kept():
     assert len(errors) > 3
     assert errors == sorted(errors, reverse=True)
     assert sum(errors) < 0.05
-    loop = started()
-    loop.add("better", 0.9)
-    pairs(loop, "better", 0.9)
-    for _ in range(4):
-        loop.add("better", 0.9)
-        loop.add("main", 0.5)
-    loop.add("next", 2.0)
-    assert loop.decide("next").error > 1.5 * loop.decide("better").error
+    first = {}
+    for score in (0.54, 0.55, 0.9):
+        loop = started()
+        loop.add("better", score)
+        first[score] = loop.decide().error
+    assert first[0.54] < first[0.55] < first[0.9]
+
+
+@pytest.mark.parametrize("familywise", [False, True])
+def test_a_keep_leaves_more_error_to_the_next_test(familywise):
+    given = []
+    for score in (0.9, 0.3):  # the candidate is kept, or it is not
+        loop = started(familywise=familywise)
+        loop.add("first", 0.9)
+        pairs(loop, "first", score)
+        while asked := loop.decide("first").run:
+            loop.add(asked[0], score)
+        loop.add("next", 2.0)
+        given.append(loop.decide("next").error)
+    assert given[0] > given[1]
 
 
 def test_low_scores_have_their_direction():
@@ -212,7 +224,7 @@ def test_the_state_survives_in_a_file(tmp_path):
     assert again.decisions().as_records() == loop.decisions().as_records()
     assert (again.familywise, again.error) == (True, 0.02)
     text = state.read_text()
-    for damaged in (text[:-9], "[]", "{}", text.replace('"gnomon_loop": 1', '"gnomon_loop": 2')):
+    for damaged in (text[:-9], "[]", "{}", text.replace('"gnomon_loop": 2', '"gnomon_loop": 1')):
         state.write_text(damaged)
         with pytest.raises(GnomonError, match="expected the state of a loop"):
             Loop.from_file(state)

@@ -9,16 +9,17 @@ with the former one. Each candidate passes up to three stages.
 2. *Test.* The candidate and the baseline are run in pairs, in random order. If the candidate is not
    better, the difference `d` of a pair is no more likely to be positive than negative, whatever the
    noise and its drift. A bet on an effect of `g` standard deviations `s` of the noise multiplies
-   the wealth by 2 / (1 + exp(-g d / s)), at most one on average; the mean wealth of three bets
-   reaches 1 / a with probability at most a, at any number of pairs (Ville 1939). Then the candidate
-   is kept. It is discarded when its wealth falls behind.
+   the wealth by 2 / (1 + exp(-g d / s)), at most one on average. The wealth reaches 1 / a with
+   probability at most a, at any number of pairs (Ville 1939). Then the candidate is kept. It is
+   discarded when its wealth falls behind.
 3. *Gain.* A fixed number of fresh pairs with the first baseline, run after the decision, measures
    the gain, so selection does not inflate it.
 
-The error of the t-th test is the error of the loop times 25 / ((25 + t) (24 + t)); these factors
-sum to one. For the false discovery rate it is multiplied by one plus the number kept (e-LOND, valid
-whatever the dependence of the tests); for the family-wise error, the error of a kept candidate is
-passed on to the next test (online fallback).
+A test is given a share of the error that is left: x / (H + X), where x is the square of the lead of
+its first run in standard deviations, X the sum of these squares so far and H a constant. The first
+runs are no evidence in the tests, so that the shares may depend on them; they sum to at most one.
+For the false discovery rate a share is multiplied by one plus the number kept (e-LOND); for the
+family-wise error, the share of a kept candidate is given back (as in online fallback).
 
 References
 ----------
@@ -32,10 +33,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import zlib
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from statistics import fmean, median
 from typing import Self, SupportsFloat
@@ -54,8 +53,6 @@ from gnomon.scores.readers.runs import read_runs
 from gnomon.stats.distributions import student_quantile
 from gnomon.text_files import read_text, write_atomically
 
-#: Decisions by the stage of a candidate; "new" waits for runs of the baseline.
-DECISIONS = {"new": "again", "test": "again", "keep": "keep", "discard": "discard"}
 #: Default errors: the false discovery rate, and the probability of any false keep.
 FALSE_SHARE, ANY_FALSE = 0.10, 0.05
 
@@ -64,12 +61,13 @@ FALSE_SHARE, ANY_FALSE = 0.10, 0.05
 SCREEN = 1.0
 #: Runs per candidate that are aimed at, and the excess that raises the screen by one.
 RUNS_PER_CANDIDATE, EXCESS = 1.85, 10.0
-#: Effects that are bet on, in standard deviations of the noise.
-EFFECTS = (0.7, 1.5, 3.0)
+#: The effect that is bet on, in standard deviations of the noise.
+EFFECT = 2.0
 #: A test ends when the logarithm of the wealth is below GROWTH times the pairs, minus CREDIT.
 GROWTH, CREDIT = 0.1, 1.0
-#: Half of the error is spent on the first 25 tests.
-HALF = 25
+#: Half of the error is spent on tests whose squared leads add up to HALF; each is at most
+#: MOST_SQUARE.
+HALF, MOST_SQUARE = 25.0, 16.0
 #: A first run is compared with this many recent runs of the baseline. After this many other runs,
 #: a run of the baseline is due.
 RECENT, DUE = 8, 10
@@ -81,7 +79,7 @@ MEDIAN_STEP = 0.9539
 #: Fresh pairs that measure a gain.
 GAIN_PAIRS = 3
 #: Of the file of a loop: its version, and the settings in it.
-VERSION, SETTINGS = 1, ("familywise", "error", "higher_is_better")
+VERSION, SETTINGS = 2, ("familywise", "error", "higher_is_better")
 
 
 @dataclass(frozen=True)
@@ -129,10 +127,7 @@ class LoopDecision(FieldRecord):
 class LoopDecisions(Results[LoopDecision]):
     """The first baseline, and the decisions on all candidates in the order of their first runs."""
 
-    columns = (
-        *("candidate", "decision", "run", "n_runs", "ahead", "e_value", "error"),
-        *("value", "low", "high"),
-    )
+    columns = tuple(each.name for each in fields(LoopDecision))
     drawn_by = "gnomon.plot.gains:loop_figure"
 
     @property
@@ -178,39 +173,27 @@ class _Candidate:
     #: Its first run, and how far that was ahead of the baseline.
     score: float
     ahead: float = math.nan
-    stage: str = "new"
-    n_runs: int = 0
-    #: Runs of its own and of the baseline; once it is kept, fresh ones and of the first baseline.
+    decision: str = "again"
+    n_runs: int = 1
+    #: The baseline of its pairs, empty until its test begins, and the runs in them; once it is
+    #: kept, the first baseline and fresh runs.
+    other: str = ""
     own: list[float] = field(default_factory=list)
     base: list[float] = field(default_factory=list)
     #: Standard deviation of the noise when the test began, and the error of the test.
     scale: float = math.nan
     error: float = math.nan
-    #: Logarithms of the wealth of each bet, before its share of all bets.
-    bets: list[float] = field(default_factory=lambda: [0.0] * len(EFFECTS))
-
-    @property
-    def measured(self) -> bool:
-        """Whether it is kept, and its fresh pairs are complete."""
-        return self.stage == "keep" and min(len(self.own), len(self.base)) >= GAIN_PAIRS
+    log_wealth: float = 0.0
 
     @property
     def e_value(self) -> float:
-        return fmean(math.exp(min(x, 700.0)) for x in self.bets) if self.error > 0.0 else math.nan
+        return math.exp(min(self.log_wealth, 700.0)) if self.error > 0.0 else math.nan
 
-    def bet(self, difference: float) -> None:
-        """Bet on a difference of a pair, in at most 700 standard deviations; 0 changes nothing."""
-        if difference == 0.0:
-            return
-        for i, effect in enumerate(EFFECTS):
-            x = effect * difference / self.scale if self.scale else math.copysign(700.0, difference)
-            self.bets[i] += math.log(2.0) - math.log1p(math.exp(-max(min(x, 700.0), -700.0)))
-
-    def next_pair(self, other: str) -> tuple[str, ...]:
+    def next_pair(self) -> tuple[str, ...]:
         """Return what its next pair lacks, in an order that its name and the pair determine."""
         k = min(len(self.own), len(self.base))
-        lacking = [self.name] * (len(self.own) == k) + [other] * (len(self.base) == k)
-        swap = zlib.crc32(f"{self.name} {self.stage} {k}".encode()) & 1
+        lacking = [self.name] * (len(self.own) == k) + [self.other] * (len(self.base) == k)
+        swap = hashlib.sha256(f"{self.name} {self.decision} {k}".encode()).digest()[0] & 1
         return tuple(lacking[::-1] if swap else lacking)
 
 
@@ -263,7 +246,7 @@ class Loop:
         self.runs: list[tuple[str, float]] = []
         #: The names of the first baseline and of the present one; empty before the first run.
         self.first = self.baseline = ""
-        #: All candidates, and those that are not decided.
+        #: All candidates, and those that are undecided or whose gain is not measured.
         self._candidates: dict[str, _Candidate] = {}
         self._open: dict[str, _Candidate] = {}
         #: How many runs of each file were read, and a digest of them.
@@ -271,9 +254,9 @@ class Loop:
         self._latest = ""
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._steps: deque[float] = deque(maxlen=MOST_STEPS)
-        self._since = self._n_tests = self._n_kept = 0
-        self._passed_on = 0.0
-        self._kept: _Candidate | None = None
+        self._since = self._n_kept = 0
+        #: Squares of the leads of all tests so far, and the error that is left.
+        self._squares_of_leads, self._left = 0.0, self.error
         self._squares, self._df = 0.0, 0
 
     def add(self, candidate: str, score: float) -> None:
@@ -303,43 +286,23 @@ class Loop:
         self.runs.append((candidate, float(score)))
         x = float(score) if self.higher_is_better else -float(score)
         self._since = 0 if candidate == self.baseline else self._since + 1
+        if candidate == self.baseline and not math.isnan(x):
+            if self._recent:
+                self._steps.append(abs(x - self._recent[-1]))
+            self._recent.append(x)
         if candidate in self._candidates:
             self._candidates[candidate].n_runs += 1
-        if candidate == self.baseline:
-            if not math.isnan(x):
-                self._add_baseline(x)
-        elif candidate == self.first:
-            if self._kept is not None and not (self._kept.measured or math.isnan(x)):
-                self._add_to_pair(self._kept, x, self._kept.base, self._kept.own)
-        else:
+        elif candidate != self.first:
+            self._open[candidate] = self._candidates[candidate] = _Candidate(candidate, x)
+        if candidate not in (self.first, self.baseline):
             self._latest = candidate
-            self._add_candidate(candidate, x)
+        if not math.isnan(x):
+            self._add_to_pair(candidate, x)
+        elif candidate in self._open and candidate != self.baseline:
+            self._end(self._open[candidate], "discard")
         if len(self._steps) >= LEAST_STEPS and self._recent:
-            for one in [one for one in self._open.values() if one.stage == "new"]:
+            for one in [one for one in self._open.values() if not one.other]:
                 self._screen(one)
-
-    def _add_baseline(self, x: float) -> None:
-        if self._recent:
-            self._steps.append(abs(x - self._recent[-1]))
-        self._recent.append(x)
-        kept = self._kept
-        if kept is not None and not kept.measured and len(kept.own) <= len(kept.base):
-            self._add_to_pair(kept, x, kept.own, kept.base)
-            return
-        # A run belongs to one test: one that waits for it, else the first that began.
-        tests = [one for one in self._open.values() if one.stage == "test"]
-        if tests:
-            one = min(tests, key=lambda test: len(test.base) - len(test.own))
-            self._add_to_pair(one, x, one.base, one.own)
-
-    def _add_candidate(self, name: str, x: float) -> None:
-        if name not in self._candidates:
-            self._open[name] = self._candidates[name] = _Candidate(name, x, n_runs=1)
-        elif name in self._open and self._open[name].stage == "test" and not math.isnan(x):
-            one = self._open[name]
-            self._add_to_pair(one, x, one.own, one.base)
-        if name in self._open and math.isnan(x):
-            self._end(self._open[name], "discard")
 
     def _screen(self, one: _Candidate) -> None:
         """Compare the first run of a candidate with recent runs of the baseline."""
@@ -349,58 +312,68 @@ class Loop:
         if one.ahead <= max((SCREEN + max(excess, 0.0) / EXCESS) * scale, 0.0):
             self._end(one, "discard")
             return
-        self._n_tests += 1
-        one.stage, one.scale, one.error = "test", scale, self._next_error()
+        one.other, one.scale = self.baseline, scale
+        one.error = self._next_error(one.ahead / scale if scale else math.inf)
 
-    def _next_error(self) -> float:
+    def _next_error(self, lead: float) -> float:
         """Return the error of the next test, which is known before its runs."""
-        level = self.error * HALF / ((HALF + self._n_tests) * (HALF + self._n_tests - 1.0))
-        if not self.familywise:
-            return level * (1 + self._n_kept)
-        level, self._passed_on = level + self._passed_on, 0.0
-        return level
+        square = min(lead**2, MOST_SQUARE)
+        self._squares_of_leads += square
+        share = self._left * square / (HALF + self._squares_of_leads)
+        self._left -= share
+        return share if self.familywise else share * (1 + self._n_kept)
 
-    def _add_to_pair(
-        self, one: _Candidate, x: float, side: list[float], other: list[float]
-    ) -> None:
-        """Add a run to its side of the pairs of a candidate, and decide if a pair is complete.
+    def _add_to_pair(self, name: str, x: float) -> None:
+        """Add a run to a pair of the candidate that waits for it, and decide if it is complete.
 
         While a side is one run ahead, its further runs are left out: the runs of a pair are close
         in time, and no run takes the place of another.
         """
-        if len(side) > len(other):
+
+        def ahead(one: _Candidate) -> int:
+            n = len(one.own) - len(one.base)
+            return n if name == one.name else -n
+
+        found = [one for one in self._open.values() if one.other and name in (one.name, one.other)]
+        if not found or ahead(one := min(found, key=ahead)) > 0:
             return
-        side.append(x)
-        if len(side) > len(other):
+        (one.own if name == one.name else one.base).append(x)
+        if len(one.own) != len(one.base):
             return
-        if one.stage == "keep":
-            if one.measured:
+        if one.decision == "keep":
+            if len(one.own) == GAIN_PAIRS:
                 self._pool(one)
+                del self._open[one.name]
             return
-        one.bet(one.own[-1] - one.base[-1])
+        x = one.own[-1] - one.base[-1]
+        odds = EFFECT * x / one.scale if one.scale else 700.0 * ((x > 0.0) - (x < 0.0))
+        one.log_wealth += math.log(2.0) - math.log1p(math.exp(-max(min(odds, 700.0), -700.0)))
         if one.e_value >= 1.0 / one.error:
             self._end(one, "keep")
-        elif math.log(one.e_value) < GROWTH * len(side) - CREDIT:
+        elif one.log_wealth < GROWTH * len(one.own) - CREDIT:
             self._end(one, "discard")
 
-    def _end(self, one: _Candidate, stage: str) -> None:
+    def _end(self, one: _Candidate, decision: str) -> None:
         """End the test of a candidate; what is kept becomes the baseline, to be run afresh."""
-        self._pool(one)
-        one.stage = stage
+        one.decision = decision
         del self._open[one.name]
-        if stage == "discard":
+        if decision == "discard":
+            self._pool(one)
             return
         self._n_kept += 1
-        self._passed_on += one.error
-        one.own, one.base = [], []
-        self._kept, self.baseline = one, one.name
-        self._recent.clear()
+        self._left += one.error if self.familywise else 0.0
         # Runs paired with the former baseline decide nothing about the new one.
-        for other in [*self._open.values()]:
+        for other in [other for other in self._open.values() if other.decision == "again"]:
             self._end(other, "discard")
+        one.own, one.base, one.other = [], [], self.first
+        self.baseline, self._open = one.name, {one.name: one}
+        self._recent.clear()
 
     def _pool(self, one: _Candidate) -> None:
-        """Add the differences of pairs to the pooled variance."""
+        """Add the differences of pairs to the pooled variance.
+
+        Those of the test of a kept candidate are left out, since they were selected for one sign.
+        """
         found = [x - y for x, y in zip(one.own, one.base, strict=False)]
         if len(found) > 1:
             self._squares += math.fsum((x - fmean(found)) ** 2 for x in found)
@@ -440,10 +413,10 @@ class Loop:
 
     def _to_run(self, one: _Candidate | None) -> tuple[str, ...]:
         """Return what is to be run before the next candidate."""
-        if one is not None and one.stage == "test":
-            return one.next_pair(self.baseline)
-        if self._kept is not None and not self._kept.measured:
-            return self._kept.next_pair(self.first)
+        if one is not None and one.decision == "again" and one.other:
+            return one.next_pair()
+        if self.baseline in self._open:
+            return self._open[self.baseline].next_pair()
         lacking = max(LEAST_STEPS - len(self._steps), 1 - len(self._recent))
         if lacking > 0:
             return (self.baseline,) * (lacking + (not self._recent))
@@ -451,23 +424,15 @@ class Loop:
 
     def _decision(self, one: _Candidate, level: float) -> LoopDecision:
         value = half = math.nan
-        if one.measured:
+        if one.decision == "keep" and len(one.own) == len(one.base) == GAIN_PAIRS:
             value = fmean(x - y for x, y in zip(one.own, one.base, strict=True))
             error = math.sqrt(self._squares / self._df / GAIN_PAIRS)
             # Differences that do not vary do not show the noise.
             half = student_quantile(level, self._df) * error if error else math.nan
         return LoopDecision(
-            candidate=one.name,
-            decision=DECISIONS[one.stage],
-            run=self._to_run(one),
-            n_runs=one.n_runs,
-            ahead=one.ahead,
-            e_value=one.e_value,
-            error=one.error,
-            value=value,
-            low=value - half,
-            high=value + half,
-        )
+            one.name, one.decision, self._to_run(one), one.n_runs, one.ahead, one.e_value,
+            one.error, value, value - half, value + half,
+        )  # fmt: skip
 
     def read(self, path: str | Path, score: str | None = None) -> int:
         """Add the runs of a file that were not read before, and return their number.
@@ -492,27 +457,10 @@ class Loop:
         DegenerateScoresWarning
             The last line is incomplete: it is left out, and read once it is complete.
         """
-        place = str(path)
-        name_of_file = place if place == "-" else str(Path(place).resolve())
-        (known, digest), runs = self._read.get(name_of_file, (0, "")), read_runs(place, score)
-        if known and _digest(runs[:known]) != digest:
-            raise ScoreDataError(
-                f"{place}: expected the {counted(known, 'run')} read before to be unchanged; "
-                "some are missing or changed; use a new state or a new file"
-            )
-        if place != "-" and not known:
-            for other, (n, read) in self._read.items():
-                # Two files of a single run each may hold equal ones.
-                if 1 < n <= len(runs) and _digest(runs[:n]) == read:
-                    raise ScoreDataError(
-                        f"{place}: expected new runs, found the {counted(n, 'run')} read before "
-                        f"from {other}; give that file"
-                    )
-        for name, x in runs[known:]:
+        runs = read_runs(str(path), score, self._read)
+        for name, x in runs:
             self.add(name, x)
-        if place != "-":
-            self._read[name_of_file] = len(runs), _digest(runs)
-        return len(runs) - known
+        return len(runs)
 
     def to_file(self, path: str | Path) -> None:
         """Write the settings and all runs to a file, whole or not at all, as JSON."""
@@ -548,7 +496,3 @@ class Loop:
                 f"one of another kind ({type(error).__name__}: {error})"
             ) from None
         return loop
-
-
-def _digest(runs: Sequence[tuple[str, float]]) -> str:
-    return hashlib.sha256(json.dumps(runs).encode()).hexdigest()

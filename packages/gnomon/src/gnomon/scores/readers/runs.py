@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -11,15 +12,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gnomon.errors import ScoreDataError, joined, listed, note, option, shortened
+from gnomon.errors import ScoreDataError, counted, joined, listed, note, option, shortened
 from gnomon.text_files import read_text
 
 #: Columns with the name of the candidate and with its score.
 NAMES, SCORES = ("candidate", "commit", "name"), ("score", "value", "metric", "val_bpb")
 
 
-def read_runs(place: str, score: str | None = None) -> list[tuple[str, float]]:
-    """Return the candidate and the score of each run, in their order; NaN for a run that crashed.
+def read_runs(
+    place: str, score: str | None, known: dict[str, tuple[int, str]]
+) -> list[tuple[str, float]]:
+    """Return the candidate and the score of each new run, in their order; NaN for one that crashed.
 
     Parameters
     ----------
@@ -27,19 +30,48 @@ def read_runs(place: str, score: str | None = None) -> list[tuple[str, float]]:
         A table with a header, separated by tabs or commas; JSON lines, if the name ends in
         ``.jsonl``; ``-`` for JSON lines from standard input. A last line without an end is
         incomplete, and is left out.
-    score : str, optional
+    score : str or None
         The column of scores; `score`, `value`, `metric` or `val_bpb` if not given.
+    known : dict
+        How many runs of each file were read before, and a digest of them; it is updated.
 
     Raises
     ------
     ScoreDataError
-        The table cannot be read, or a line is not a run.
+        The table cannot be read, runs that were read before are missing or changed, it begins with
+        two or more runs that are those of another file, or a line is not a run.
 
     Warns
     -----
     DegenerateScoresWarning
         The last line is incomplete.
     """
+    runs = _all_runs(place, score)
+    if place == "-":
+        return runs
+    file = str(Path(place).resolve())
+    n_known, digest = known.get(file, (0, ""))
+    if n_known and _digest(runs[:n_known]) != digest:
+        raise ScoreDataError(
+            f"{place}: expected the {counted(n_known, 'run')} read before to be unchanged; "
+            "some are missing or changed; use a new state or a new file"
+        )
+    for other, (n, digest) in known.items() if not n_known else ():
+        # Two files of a single run each may hold equal ones.
+        if 1 < n <= len(runs) and _digest(runs[:n]) == digest:
+            raise ScoreDataError(
+                f"{place}: expected new runs, found the {counted(n, 'run')} read before from "
+                f"{other}; give that file"
+            )
+    known[file] = len(runs), _digest(runs)
+    return runs[n_known:]
+
+
+def _digest(runs: list[tuple[str, float]]) -> str:
+    return hashlib.sha256(json.dumps(runs).encode()).hexdigest()
+
+
+def _all_runs(place: str, score: str | None) -> list[tuple[str, float]]:
     found = []
     is_input = place == "-"
     text = sys.stdin.read() if is_input else read_text(Path(place), error=ScoreDataError)

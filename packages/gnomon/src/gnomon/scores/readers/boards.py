@@ -155,16 +155,10 @@ def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
     """Return a log for each report, all on the same instances.
 
     Reports of the leaderboard do not name instances that were tried and not resolved: these are the
-    ones that other reports name and, up to the number of all, ``other 1``, ... . A file is named
-    ``MODEL.RUN_ID.json``; the run id is taken off if all files have the same, and it begins
-    with no digit.
+    ones that other reports name and, up to the number of all, ``other 1``, ... .
     """
     reports, logs = [], []
     named: dict[str, bool] = {}
-    endings = {"".join(path.suffixes[-2:-1]) for path in files}
-    run_id = endings.pop() if len(endings) == 1 else ""
-    if run_id[1:2].isdigit():  # the version of a model
-        run_id = ""
     for path in files:
         with reading_log(path, "swe-bench"):
             report = json_object(path)
@@ -175,7 +169,7 @@ def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
         named |= dict.fromkeys(outcomes, False)
     for path, report, outcomes in reports:
         split, system, folder = ("", "", *path.absolute().parts)[-4:-1]
-        model = report.get("model_name_or_path") or path.stem.removesuffix(run_id)
+        model = report.get("model_name_or_path") or path.stem
         total = report.get("total_instances")
         if path.name == "results.json":
             model, total = system, total or _N_INSTANCES.get(split)

@@ -24,27 +24,8 @@ def read_runs(
 ) -> list[tuple[str, float]]:
     """Return the candidate and the score of each new run, in their order; NaN for one that crashed.
 
-    Parameters
-    ----------
-    place : str
-        A table with a header, separated by tabs or commas; JSON lines, if the name ends in
-        ``.jsonl``; ``-`` for JSON lines from standard input. A last line without an end is
-        incomplete, and is left out.
-    score : str or None
-        The column of scores; `score`, `value`, `metric` or `val_bpb` if not given.
-    known : dict
-        How many runs of each file were read before, and a digest of them; it is updated.
-
-    Raises
-    ------
-    ScoreDataError
-        The table cannot be read, runs that were read before are missing or changed, it begins with
-        two or more runs that are those of another file, or a line is not a run.
-
-    Warns
-    -----
-    DegenerateScoresWarning
-        The last line is incomplete.
+    `known` has how many runs of each file were read before, and a digest of them; it is updated.
+    Errors and warnings are those of :meth:`gnomon.stats.Loop.read`.
     """
     runs = _all_runs(place, score)
     if place == "-":

@@ -225,7 +225,10 @@ def votes(n: int = 20_000, k: int = 10) -> str:
     wins = np.zeros((k, k))
     np.add.at(wins, (np.where(won == 1, i, j), np.where(won == 1, j, i)), 1)
     mine, seconds = timed(lambda: bradley_terry(wins, ridge=0.0))
-    ratings, width = elo(mine.ratings), 1.96 * 400 / np.log(10) * mine.standard_errors
+    p = 1 / (1 + np.exp(mine[None, :] - mine[:, None]))
+    weight = (wins + wins.T) * p * (1 - p)
+    errors = np.sqrt(np.diag(np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight)))
+    ratings, width = elo(mine), 1.96 * 400 / np.log(10) * errors
     rows = [
         [f"`{names[x]}`, true {elo(truth[x]):.0f}",
          interval(ratings[x], ratings[x] - width[x], ratings[x] + width[x], 1),

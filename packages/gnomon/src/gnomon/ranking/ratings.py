@@ -169,7 +169,7 @@ def _connected(samples: Samples, method: str) -> tuple[FloatArray, FloatArray]:
 
 def _by_bradley_terry(samples: Samples, _: bool) -> FloatArray:
     """Rate by wins, a task counting as one game."""
-    return bradley_terry(_connected(samples, "bradley-terry")[0]).ratings
+    return bradley_terry(_connected(samples, "bradley-terry")[0])
 
 
 def _by_ease_ratios(samples: Samples, of_tasks: bool) -> FloatArray:

@@ -39,15 +39,7 @@ MEAN_RATING = 1000.0
 MOST_LEVERAGE = 0.999
 
 
-@dataclass(frozen=True, eq=False)
-class BradleyTerry:
-    """A fit of the Bradley-Terry model: ratings b (sum 0) and their standard errors."""
-
-    ratings: FloatArray
-    standard_errors: FloatArray
-
-
-def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
+def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> FloatArray:
     r"""Fit the Bradley-Terry model to games won, by Newton's method.
 
     The ratings minimise :math:`-\sum_{ij} \mathrm{wins}_{ij} \log \sigma(b_i - b_j) +
@@ -62,9 +54,8 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
 
     Returns
     -------
-    BradleyTerry
-        Standard errors are those of the ratings with sum 0, from the inverse of the observed
-        information, for independent games. Pairs of runs are not: count a task as one game.
+    numpy.ndarray of float64, shape (n,)
+        The ratings, with sum 0.
 
     Raises
     ------
@@ -78,7 +69,7 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
 
     Examples
     --------
-    >>> bradley_terry([[0, 3], [1, 0]], ridge=0).ratings.round(4)
+    >>> bradley_terry([[0, 3], [1, 0]], ridge=0).round(4)
     array([ 0.5493, -0.5493])
     """
     w = np.array(wins, dtype=np.float64)
@@ -101,10 +92,7 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
         b += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
         if np.abs(step).max() < 1e-12:
             break
-    covariance = np.linalg.inv(information + centre)
-    covariance -= covariance @ centre
-    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    return BradleyTerry(b - b.mean(), errors)
+    return np.asarray(b - b.mean())
 
 
 def _chained(wins: FloatArray) -> IntArray:
@@ -283,7 +271,7 @@ class Ratings:
 
 def _fitted(votes: Votes) -> Ratings:
     """Return the ratings of models that are connected by chains of wins both ways."""
-    return Ratings(votes, bradley_terry(votes.wins, ridge=0.0).ratings)
+    return Ratings(votes, bradley_terry(votes.wins, ridge=0.0))
 
 
 def _beyond(votes: Votes) -> FloatArray:
@@ -421,7 +409,7 @@ def _sign_bound(votes: Votes, i: int, j: int) -> float:
     if csgraph.connected_components(kept.wins + kept.wins.T, directed=False)[0] > 1:
         return 1.0  # no vote among them depends on the difference
     one = merged.among(models)
-    ratings = bradley_terry(one.wins, ridge=0.0).ratings
+    ratings = bradley_terry(one.wins, ridge=0.0)
     at = int(np.searchsorted(models, i))
     fit = Ratings(kept, np.append(ratings, ratings[at]))
     slope = fit.inverse[at] - fit.inverse[-1]

@@ -177,15 +177,18 @@ def _near_the_ceiling() -> Iterator[Measurement]:
     """Items alone and in clusters: equal models, .98 against .93, and the peers on the same."""
     drawn = np.exp(np.random.default_rng(10).normal(0.0, 1.0, 10) - 0.5)
     unequal = np.maximum(1, np.round(10 * drawn)).astype(np.int64)
-    even, uneven = np.repeat(np.arange(40), 5), np.repeat(np.arange(10), unequal)
+    clustered = (
+        ("40 clusters of 5", np.repeat(np.arange(40), 5)),
+        ("10 lognormal clusters", np.repeat(np.arange(10), unequal)),
+    )
     designs = (
+        *((name, codes, 0.3) for name, codes in clustered),
+        *((name, codes, 0.1) for name, codes in clustered),
         ("200 items", None, 0.3),
-        *(("40 clusters of 5", even, within) for within in (0.3, 0.1)),
-        *(("10 lognormal clusters", uneven, within) for within in (0.3, 0.1)),
     )
     for name, codes, within in designs:
         own = np.arange(200) if codes is None else codes
-        rng, studies, passed = _rng("ceiling", name, within), [], 0
+        rng, studies, passed = _rng("clusters", name, within), [], 0
         for _ in range(N_STUDIES):
             shared = _answers(rng, own, within)
             old, same, new = (

@@ -114,7 +114,7 @@ class Halving(Loop):
     batch = 16
 
     def _screen(self, one: Any) -> None:
-        one.stage, one.other = "test", self.baseline
+        one.other = self.baseline
         one.scale = float(np.median(self._steps)) / MEDIAN_STEP
         one.ahead = one.score - float(np.median(self._recent))
         one.error = self._next_error(one.ahead / one.scale)

@@ -113,9 +113,6 @@ FIGURES: dict[str, Callable[[Path], Figure]] = {
     ).figure(),
     "evaluations/items": lambda _: compare(evaluation(), "large", "small", by="topic").figure(),
     "evaluations/item-looks": looks,
-    "evaluations/item-plan": lambda _: plan(
-        evaluation(), "small", "old", items=(20, 40, 80, 160, 320, 640)
-    ).figure(),
     "gate/loop": loop,
     "ranking/rank-intervals": lambda data: rank(ranked(data)).figure(),
     "ranking/improvement": lambda data: compare(

@@ -87,8 +87,8 @@ def text_table(
      ppo        -
     """
     shown = records[:MOST_ROWS]
-    cells = [[_text_cell(record[name], name) for name in columns] for record in shown]
-    right = [all(isinstance(r[name], int | float | None) for r in shown) for name in columns]
+    cells = [[_text_cell(record.get(name), name) for name in columns] for record in shown]
+    right = [all(isinstance(r.get(name), int | float | None) for r in shown) for name in columns]
     heads = [visible(name) for name in columns]
     widths = [max(map(_width, column)) for column in zip(heads, *cells, strict=True)]
     # A number is never broken: the widest text gives way, a word at a time.
@@ -159,7 +159,7 @@ def html_table(
     caption = f"<caption>{html.escape(title)}</caption>" if title else ""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
     rows = "\n".join(
-        "<tr>" + "".join(_html_cell(record[name], name) for name in columns) + "</tr>"
+        "<tr>" + "".join(_html_cell(record.get(name), name) for name in columns) + "</tr>"
         for record in records
     )
     table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table>"
@@ -186,10 +186,10 @@ def latex_table(records: Sequence[Record], columns: Sequence[str]) -> str:
         "interval" if n == "low" else n for n in columns if not (with_interval and n == "high")
     ]
     rows = [
-        " & ".join(_interval(r) if n == "interval" else _latex_cell(r[n], n) for n in names)
+        " & ".join(_interval(r) if n == "interval" else _latex_cell(r.get(n), n) for n in names)
         for r in records
     ]
-    numbers = [n for n in columns if all(isinstance(r[n], int | float | None) for r in records)]
+    numbers = [n for n in columns if all(isinstance(r.get(n), int | float | None) for r in records)]
     letters = "".join("r" if name in numbers else "l" for name in names)
     return _booktabs(letters, names, rows)
 

@@ -238,7 +238,9 @@ class Results(Sequence[R_co], Generic[R_co]):
         return replace(self, records=tuple(kept))
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        return self.columns or (list(rows[0]) if rows else [])
+        """Return the columns that have an entry in some row."""
+        names = self.columns or (list(rows[0]) if rows else [])
+        return [name for name in names if any(row.get(name) not in (None, "", []) for row in rows)]
 
 
 def generator(rng: np.random.Generator | int | None = None) -> np.random.Generator:

@@ -10,7 +10,6 @@ import pytest
 
 PAIR = "a b metric task value low high p_value p_adjusted level method better"
 ESTIMATE = "algorithm metric task value low high level method n_runs n_tasks"
-PLAN = "a b metric runs power"
 
 #: The fields of the records of each command that draws a figure; FIELDS adds the other commands.
 DRAWN = {
@@ -26,8 +25,7 @@ DRAWN = {
     "profile scores.csv --kind likelihood": "algorithm kind tau value low high",
     "curves curves.csv": "algorithm metric task step value low high",
     "curves curves.csv --summary area": ESTIMATE,
-    "plan scores.csv dqn sac": f"{PLAN} low high needed needed_low needed_high",
-    "plan items.csv m0 m1": PLAN,
+    "plan scores.csv dqn sac": "a b metric runs power low high needed needed_low needed_high",
 }
 FIELDS = DRAWN | {
     "audit scores.csv": "section name finding value",

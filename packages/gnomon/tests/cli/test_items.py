@@ -38,8 +38,6 @@ def test_verbs_know_items(command, answers):
     assert [one["metric"] for one in of[:3]] == ["pass@2", "pass^2", "mean"]
     assert of[2]["n_clusters"] == 4
     assert [one["name"] for one in found("rank answers.csv")] == ["large", "small"]
-    (plan,) = found("plan answers.csv large small --items 80 --runs 4")
-    assert (plan["items"], plan["runs"]) == (80, 4)
 
 
 def test_tables_and_figures_of_items_are_shown(command, answers):
@@ -56,6 +54,6 @@ def test_what_does_not_go_together_is_told(command, answers):
         ("compare three.csv --sequential e", "--sequential e: expected two algorithms"),
         ("read answers.csv --cluster x", "no column 'x' of clus"),
         ("compare answers.csv large small --per-task", "--per-task applies to tasks"),
-        ("plan answers.csv --gamma 1", "--gamma applies to tasks"),
+        ("plan answers.csv", "plan applies to runs on tasks, not to items"),
     ):
         command(f"gnomon {words}").assert_refused(told)

@@ -31,8 +31,6 @@ def test_verbs_take_several_logs(command):
     assert (pair["a"], pair["b"], pair["n_items"]) == ("base", "new", 40)
     assert [one["name"] for one in found(f"rank {both}")] == ["base", "new"]
     assert any("2 models x 40 items" in one["finding"] for one in found(f"audit {both}"))
-    (plan,) = found(f"plan {both} new base --items 80")
-    assert (plan["a"], plan["b"], plan["items"]) == ("new", "base", 80)
     assert found(f"report {both} --out page.html") == [{"path": "page.html"}]
 
 

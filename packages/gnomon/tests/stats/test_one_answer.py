@@ -134,6 +134,22 @@ def test_a_report_prints_the_numbers_of_the_verbs(table):
         assert f"by {value_in_brackets(*ordered(one)).removesuffix(')')}" in card
 
 
+def test_a_report_of_items_prints_the_findings_of_audit_in_any_order():
+    rng = np.random.default_rng(0)
+    chance = rng.normal(np.arange(6)[:, None] / 3, 1.0) - rng.normal(size=40)
+    scores = {f"m{i}": row[None] for i, row in enumerate((chance + rng.normal(size=(6, 40))) > 0)}
+    table = ScoreTable.from_arrays(scores, units="items")
+    found = [one for one in quiet(gn.audit, table) if one.section != "table"]
+    assert any("random tables" in one.finding for one in found)
+    page = quiet(scores_report, table, "items")
+    texts = {text for section in page.sections for text in section.text}
+    assert {one.finding.rstrip(".") + "." for one in found} <= texts
+    rows = table.to_records()
+    turned = ScoreTable([rows[i] for i in rng.permutation(len(rows))], units="items")
+    values = {one.name: one.value for one in quiet(gn.audit, turned) if one.section != "table"}
+    assert values == {one.name: one.value for one in found}
+
+
 def ordered(one):
     """The size of a difference with its interval."""
     return (one.value, one.low, one.high) if one.value >= 0 else (-one.value, -one.high, -one.low)

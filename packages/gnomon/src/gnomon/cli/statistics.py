@@ -409,20 +409,11 @@ def plan(
     sources: SourcesAndPair,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A metric; repeatable. [default: probability_of_improvement; of items mean]"
-        ),
+        typer.Option(help="A metric; repeatable. [default: probability_of_improvement]"),
     ] = None,
     runs: Annotated[
         list[int] | None,
-        typer.Option(
-            min=1,
-            help="Runs per task (or epochs of items) to try; repeatable. [default: 3, 5, 10, 20, "
-            "40 runs; 1, 2, 4, 8 epochs]",
-        ),
-    ] = None,
-    items: Annotated[
-        list[int] | None, typer.Option(min=2, help="Numbers of items to try; repeatable.")
+        typer.Option(min=1, help="Runs per task to try; repeatable. [default: 3, 5, 10, 20, 40]"),
     ] = None,
     power: Annotated[float, typer.Option(help="Power to reach.", callback=checked_share)] = 0.8,
     level: Level = 0.95,
@@ -432,11 +423,10 @@ def plan(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate how many runs or items are needed.
+    """Estimate how many runs are needed.
 
     Prints the power of each number of runs if the true difference is the lower limit of its
-    one-sided 80 % interval, since the observed difference may be due to chance; for items, the
-    power at the observed difference.
+    one-sided 80 % interval, since the observed difference may be due to chance.
 
     Example:
       gnomon plan scores.csv ppo dqn
@@ -450,4 +440,4 @@ def plan(
         a, b = named or (None, None)
         table = scores.last(source)
         options: dict[str, Any] = {"power": power, "level": level, "gamma": gamma}
-        answer.show(planned(table, a, b, metric, runs=runs, items=items, **options))
+        answer.show(planned(table, a, b, metric, runs=runs, **options))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from gnomon.distillation.atari import published_models, published_set
 from gnomon.distillation.models import Prediction, SubsetModel
 from gnomon.distillation.preparation import References
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.results import FieldRecord, Results, Row, recorded
+from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable
 
@@ -25,11 +25,6 @@ class Predictions(Results[Prediction]):
     """The predicted summary of each algorithm of a table."""
 
     columns = ("algorithm", "value", "low", "high", "outside", "missing", "verdict")
-
-    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        return [
-            name for name in self.columns if any(row[name] not in (None, "", []) for row in rows)
-        ]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Lines with bands: profiles, learning curves, power by runs or items."""
+"""Lines with bands: profiles, learning curves, power by runs."""
 
 from __future__ import annotations
 
@@ -292,24 +292,11 @@ def _draw_curves(
 
 
 def plan_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of a plan: power against runs or items, one line per pair or epochs."""
-    first, power = found[0], float(found.settings.get("power", 0.8))
-    if hasattr(first, "items"):
-        own = [p for p in found if (p.a, p.b, p.metric) == (first.a, first.b, first.metric)]
-        points = [(f"{p.runs} epoch{'s' * (p.runs > 1)}", p.items, p.power) for p in own]
-        name, title, unit = "item-plan", "Power by items and epochs", "items"
-        pair = f"{in_lines(first.a, 40, 1)} and {in_lines(first.b, 40, 1)}"
-        caption = f"{pair}, {metric_name(first.metric)}: power for the present difference"
-    else:
-        points = [(f"{p.a}, {p.b}", p.runs, p.power) for p in found]
-        name, title, unit = "power", "Power by runs", "runs per task"
-        caption = (
-            f"Power to separate a pair ({first.metric}) if the true difference is the lower limit "
-            "of its one-sided 80 % interval"
-        )
+    """Return the figure of a plan: power against runs, one line per pair."""
+    power = float(found.settings.get("power", 0.8))
     lines: dict[str, list[tuple[int, float]]] = {}
-    for label, n, share in points:
-        lines.setdefault(label, []).append((n, share))
+    for p in found:
+        lines.setdefault(f"{p.a}, {p.b}", []).append((p.runs, p.power))
     hardest, some = drawn(sorted(lines, key=lambda x: sum(y for _, y in lines[x])), MOST_STYLES)
     shown = [
         Line(label, *np.array(sorted(own), dtype=float).T)
@@ -320,20 +307,21 @@ def plan_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     def draw(ax: Axes) -> None:
         draw_lines(ax, shown, marked=True)
         ax.axhline(power, color=MUTED, linewidth=1.0, linestyle=":")
-        _count_axis(ax, sorted({n for _, n, _ in points}))
+        _count_axis(ax, sorted({p.runs for p in found}))
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         ax.set_ylim(-0.02, 1.02)
-        ax.set_xlabel(f"{unit} (log scale)")
+        ax.set_xlabel("runs per task (log scale)")
         ax.set_ylabel("power")
         name_series(ax)
 
     return frame(
         [Panel(draw)],
         ax,
-        name=name,
-        title=title,
-        caption=f"{caption}.{some}",
-        alt=f"{title}: {len(shown)} lines",
+        name="power",
+        title="Power by runs",
+        caption=f"Power to separate a pair ({found[0].metric}) if the true difference is the lower "
+        f"limit of its one-sided 80 % interval.{some}",
+        alt=f"Power by runs: {len(shown)} lines",
         rows=found.as_records(),
         width=_size(len(shown))[0],
     )

@@ -61,8 +61,12 @@ def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statem
     is_share &= not np.isnan(matrix).all()
     full = np.flatnonzero(~np.isnan(matrix).any(axis=0))
     answers = matrix[:, full]
-    drawn = _random_tables(answers, rng) if len(matrix) > 1 and full.size else []
-    names = np.array([*scores.items, ""], dtype=object)[full]
+    names, drawn = np.array([*scores.items, ""], dtype=object)[full], list[FloatArray]()
+    if len(matrix) > 1 and full.size:
+        # The same tables whatever the order of models and items.
+        models, items = np.argsort(table.algorithms), np.argsort(names)
+        found = _random_tables(answers[np.ix_(models, items)], rng)
+        drawn = [one[:, np.argsort(items)] for one in found]
     return (
         *(Statement("table", "contents", line) for line in table.describe().splitlines()[:2]),
         *_missing(table, matrix, is_share),

@@ -192,10 +192,6 @@ class Ranking(Results[Ranked]):
             for one in self.as_records()
         ]
 
-    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        ends = () if all(row["low"] is None for row in rows) else ("low", "high")
-        return [self.settings["by"], "value", *ends, "rank", "tier"]
-
     def to_latex(self) -> str:
         """Return a table for a paper (booktabs), under a comment that describes how it was made."""
         # A list is joined by the dash that stands between numbers.

@@ -23,6 +23,7 @@ from gnomon.stats.cautions import (
 )
 from gnomon.stats.improvement import wins_on_task
 from gnomon.stats.intervals import SharedEffect, rank_effects
+from gnomon.stats.rank_tests import doubled_ranks
 from gnomon.stats.strata import Strata
 from gnomon.stats.vote_ratings import bradley_terry as bradley_terry
 
@@ -98,15 +99,13 @@ def _wins_and_pairs(samples: Samples) -> tuple[FloatArray, FloatArray]:
 
 def task_ranks(samples: Samples) -> FloatArray:
     """Return ranks by the mean rank of runs on each task, 1 for the best; NaN without a run."""
-    from scipy.stats import rankdata
-
     ranks = np.full((len(samples), len(samples[0])), np.nan)
     for t, row in enumerate(samples):
         sizes = np.array([x.size for x in row])
         here = np.flatnonzero(sizes)
         if here.size:
             rates = wins_on_task(row).sum(axis=1)[here] / sizes[here]
-            ranks[t, here] = rankdata(-np.round(rates, 9))
+            ranks[t, here] = doubled_ranks(-np.round(rates, 9)) / 2.0
     return ranks
 
 

@@ -72,68 +72,38 @@ class Clusters:
         return np.asarray((self.sums(values) - sizes * mean) / np.sqrt(1.0 - w))
 
 
-@dataclass(frozen=True, slots=True)
-class VarianceComponents:
-    """Variances of one value: between clusters, between items of a cluster, between epochs.
-
-    That of epochs is NaN if no item has two, and that of items then includes it. `n_even` is how
-    many clusters of one size would be as uneven (Kish), `n_epochs` the harmonic mean per item.
-    """
-
-    clusters: float
-    items: float
-    epochs: float
-    n_items: int
-    n_even: float
-    n_epochs: float
-
-    def parts(self, more: float = 1.0, n_epochs: float | None = None) -> tuple[float, float, float]:
-        """Return what clusters, items and epochs add to the variance of the mean.
-
-        For another study with `more` times as many items, and that many epochs per item.
-        """
-        epochs = 0.0 if math.isnan(self.epochs) else self.epochs / (n_epochs or self.n_epochs)
-        n_items = self.n_items * more
-        return self.clusters / (self.n_even * more), self.items / n_items, epochs / n_items
-
-    @property
-    def shares(self) -> tuple[float, float, float]:
-        """Shares of clusters, items and epochs in the variance of the mean; NaN where unknown."""
-        parts = self.parts()
-        total = sum(parts) or math.nan
-        clusters, items, epochs = (part / total for part in parts)
-        return clusters, items, math.nan if math.isnan(self.epochs) else epochs
-
-
-def variance_components(
+def variance_shares(
     values: FloatArray,
     noise: FloatArray,
     n_epochs: npt.NDArray[np.integer],
     clusters: Clusters | None = None,
-) -> VarianceComponents:
-    """Split the variance of items by moments; no component is below 0.
+) -> tuple[float, float, float]:
+    """Return the shares of clusters, items and epochs in the variance of the mean, by moments.
 
     Epochs: the variance within items, from the noise of each value (NaN where unknown). Clusters:
-    the mean product of two items of one cluster. Items: the rest.
+    the mean product of two items of one cluster. Items: the rest. No component is below 0; that of
+    epochs is NaN if no item has two, and that of items then includes it.
     """
     n, residuals = values.size, values - values.mean()
     total = float(residuals @ residuals) / max(n - 1, 1)
     known = ~np.isnan(noise)
-    epochs, within = math.nan, 0.0
-    each = float(n / np.sum(1.0 / n_epochs))
+    epochs = 0.0
     if known.any():
         # An item with one epoch is taken to be as noisy as the others.
         epochs = float(np.sum(noise[known] * n_epochs[known] * (n_epochs[known] - 1.0)))
         epochs = max(epochs / float(np.sum(n_epochs[known] - 1)), 0.0)
-        within = epochs / each
-    spread = max(total - within, 0.0)
-    shared, even = 0.0, float(n)
+        epochs /= float(n / np.sum(1.0 / n_epochs))  # their harmonic mean
+    spread = max(total - epochs, 0.0)
+    shared, n_even = 0.0, float(n)
     if clusters is not None:
-        even = clusters.n_even
+        n_even = clusters.n_even
         sizes = clusters.sizes.astype(np.float64)
         n_pairs = float(sizes @ (sizes - 1.0))
         if n_pairs > 0.0:
             products = float(np.sum(clusters.sums(residuals) ** 2)) - float(residuals @ residuals)
             # Residuals of all items add up to 0, which makes products of any two negative.
             shared = min(max(products / n_pairs + total / n, 0.0), spread)
-    return VarianceComponents(shared, spread - shared, epochs, n, even, each)
+    parts = shared / n_even, (spread - shared) / n, epochs / n
+    whole = sum(parts) or math.nan
+    of_clusters, of_items, of_epochs = (part / whole for part in parts)
+    return of_clusters, of_items, of_epochs if known.any() else math.nan

@@ -160,10 +160,6 @@ class Comparisons(Results[Comparison]):
         named = {"better": "ahead"}
         return [{named.get(key, key): x for key, x in row.items()} for row in super().rows()]
 
-    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        of_tasks = any(row["task"] is not None for row in rows)
-        return [name for name in self.columns if of_tasks or name != "task"]
-
 
 def compare(
     scores: Scores | SummaryTable,

@@ -11,7 +11,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, check_word, listed, note, option
 from gnomon.printing import p_value
-from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
+from gnomon.results import FieldRecord, Results, generator, if_known, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores
@@ -130,7 +130,7 @@ class Estimates(Results[Estimate]):
     """
 
     columns: ClassVar[tuple[str, ...]] = (
-        *("algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks"),
+        *("task", "algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks"),
     )
     drawn_by = "gnomon.plot.dots:estimate_figure"
 
@@ -144,10 +144,6 @@ class Estimates(Results[Estimate]):
         """What the interval rule did."""
         by_rule = any(one.method == "student" for one in self)
         return rule_notes(self.settings) if by_rule else ()
-
-    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        of_tasks = any(row["task"] is not None for row in rows)
-        return ("task", *self.columns[:-1]) if of_tasks else self.columns
 
 
 def rule_notes(settings: Mapping[str, Any]) -> tuple[str, ...]:

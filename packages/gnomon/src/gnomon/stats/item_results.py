@@ -50,15 +50,11 @@ class ItemEstimates(Estimates):
             notes.append("from_...: shares of the variance of the mean.")
         return tuple(notes)
 
-    def rows(self) -> Sequence[Row]:
-        """Return the fields that are shown, None where there is none."""
-        return [{name: row.get(name) for name in self.columns} for row in self.as_records()]
-
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        absent = {name for name in self.columns if all(row[name] is None for row in rows)}
-        if "from_epochs" in absent and not self.settings["cluster"]:
-            absent |= {"from_clusters", "from_items"}
-        return [name for name in self.columns if name not in absent]
+        shown = super()._shown(rows)
+        if "from_epochs" in shown or self.settings["cluster"]:
+            return shown
+        return [name for name in shown if not name.startswith("from_")]
 
 
 def estimate_items(
@@ -102,7 +98,7 @@ def _estimate(
         note(f"{where}: interval not estimable, the scores do not vary")
     shares = (math.nan,) * 3
     if mean.n > 1:
-        shares = items.components([model], among).shares
+        shares = items.variance_shares(model, among)
     n_epochs = items.n_epochs(model)[items.shared([model], among)]
     most = int(n_epochs.max(initial=0))
     least = int(n_epochs.min(initial=most))
@@ -162,18 +158,14 @@ class ItemComparisons(Comparisons):
 
     def rows(self) -> Sequence[Row]:
         """Return the records, the share of the difference in per cent."""
-        rows = []
-        for row in super().rows():
-            share = row.get("share")
-            text = None if share is None else f"{100 * share:.0f} %"
-            rows.append({name: row.get(name) for name in self.columns} | {"share": text})
-        return rows
+        return [
+            {**row, "share": f"{100 * row['share']:.0f} %"} if row.get("share") is not None else row
+            for row in super().rows()
+        ]
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        absent = {name for name in self.columns if all(row[name] is None for row in rows)}
-        if all(row["p_adjusted"] == row["p_value"] for row in rows):
-            absent.add("p_adjusted")
-        return [name for name in self.columns if name not in absent]
+        same = all(row["p_adjusted"] == row["p_value"] for row in rows)
+        return [name for name in super()._shown(rows) if not (same and name == "p_adjusted")]
 
 
 def compare_items(

@@ -24,7 +24,7 @@ from gnomon.scores.checks import without_score
 from gnomon.scores.columns import IntArray
 from gnomon.scores.item_scores import clusters_of_items
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.clusters import Clusters, VarianceComponents, variance_components
+from gnomon.stats.clusters import Clusters, variance_shares
 from gnomon.stats.distributions import student_quantile
 from gnomon.stats.metrics import Metric, Metrics, metric_list
 from gnomon.stats.proportions import (
@@ -474,14 +474,11 @@ class Items:
             self.values[row, there], self.scales[row], self.clusters(there), n_samples
         )
 
-    def components(self, models: Sequence[str], among: Mask | None = None) -> VarianceComponents:
-        """Return the variance components of a model's mean, or of the difference of two."""
-        there = self.shared(models, among)
-        x = [self.values[self.models.index(name), there] for name in models]
-        noise = np.sum([self._noise(name)[there] for name in models], axis=0)
-        n_epochs = np.min([self.n_epochs(name)[there] for name in models], axis=0)
-        value = x[0] - x[1] if len(x) > 1 else x[0]
-        return variance_components(value, noise, n_epochs, self.clusters(there))
+    def variance_shares(self, model: str, among: Mask | None = None) -> tuple[float, float, float]:
+        """Return the shares of clusters, items and epochs in the variance of a model's mean."""
+        there = self.shared([model], among)
+        values, noise = self.values[self.models.index(model), there], self._noise(model)[there]
+        return variance_shares(values, noise, self.n_epochs(model)[there], self.clusters(there))
 
     def differences(
         self, pairs: Sequence[tuple[str, str]], among: Mask | None = None

@@ -1,4 +1,4 @@
-"""Planning: how many runs separate two algorithms, and how many items two models.
+"""Planning: how many runs separate two algorithms.
 
 With R runs per task, a pilot shows a difference d with a standard error s and df degrees of
 freedom. A study of n runs has the error s sqrt(R/n) and df (n - 1)/(R - 1) degrees of freedom, so
@@ -20,26 +20,22 @@ from operator import attrgetter
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted, note
+from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.reading import Scores, table_of
-from gnomon.scores.table import FloatArray, ScoreTable, Units
+from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.cautions import shared_tasks, warn_of_missing_runs
 from gnomon.stats.comparison import chosen_pair, metrics_to_compare
 from gnomon.stats.difference import IMPROVEMENT, minus
-from gnomon.stats.distributions import student_quantile
 from gnomon.stats.estimates import spread_of
 from gnomon.stats.improvement import placements, share_variance, variance_parts
 from gnomon.stats.intervals import Noise, Rule, Student
-from gnomon.stats.items import Items, counted_as, item_metrics, refuse_options, votes_of
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
 from gnomon.stats.strata import Strata
 
 #: Runs to try.
 DEFAULT_RUNS = (3, 5, 10, 20, 40)
-#: Numbers of items to try, as multiples of the present one, and epochs of each.
-FACTORS, EPOCHS = (0.5, 1.0, 2.0, 4.0, 8.0), (1, 2, 4, 8)
 #: Share of pilots that respect the limit of the difference for which the power is.
 ASSURANCE = 0.8
 #: The error of a pilot is by its own variances.
@@ -68,24 +64,9 @@ class PowerPoint(FieldRecord):
     needed_high: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ItemPlan(FieldRecord):
-    """The power of a number of items and epochs; the fields are those of :class:`Plan`."""
-
-    a: str
-    b: str
-    metric: str
-    items: int
-    runs: int
-    standard_error: float
-    detectable: float
-    power: float
-    from_epochs: float
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Results[PowerPoint | ItemPlan]):
-    """The powers of numbers of runs, or of items; see :func:`plan`.
+class Plan(Results[PowerPoint]):
+    """The powers of numbers of runs; see :func:`plan`.
 
     Records have the fields `a`, `b`, `metric`, `runs` (per task and algorithm) and
 
@@ -94,37 +75,21 @@ class Plan(Results[PowerPoint | ItemPlan]):
     * `needed`, `needed_low`, `needed_high`: the smallest number of runs with the power wanted, for
       each of the three, the same for all records of a pair; if it is the smallest tried, at most
       that many. None if it is more than the largest tried.
-
-    Those of items have `items`, and as `runs` the epochs of each item, for both models, and
-
-    * `standard_error`: of the paired difference; with the present items and epochs that of its
-      interval;
-    * `detectable`: the smallest difference found with the power wanted;
-    * `power`: if the true difference equals the observed one;
-    * `from_epochs`: the share of the variance that epochs add, which more of them would remove.
     """
 
     drawn_by = "gnomon.plot.lines:plan_figure"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How many runs or items each pair needs, and for which difference."""
+        """How many runs each pair needs, and for which difference."""
         power, level = self.settings.get("power", 0.8), self.settings.get("level", 0.95)
-        found = []
-        for _, records in groupby(self, attrgetter("a", "b", "metric")):
-            own = [*records]
-            points = [one for one in own if isinstance(one, PowerPoint)]
-            items = [one for one in own if isinstance(one, ItemPlan)]
-            found.append(_runs_note(points, power, level) if points else _items_note(items, power))
-        if any(isinstance(one, PowerPoint) for one in self):
-            found.append(
-                "power: the probability of detecting the difference if the true one is the lower "
-                f"limit of its one-sided {100 * ASSURANCE:g} % interval; "
-                f"low, high: if it is an end of its {100 * level:.4g} % interval."
-            )
-        elif found:
-            found.append("power: if the true difference equals the observed one.")
-        return tuple(found)
+        pairs = groupby(self, attrgetter("a", "b", "metric"))
+        return (
+            *(_runs_note([*records], power, level) for _, records in pairs),
+            "power: the probability of detecting the difference if the true one is the lower limit "
+            f"of its one-sided {100 * ASSURANCE:g} % interval; "
+            f"low, high: if it is an end of its {100 * level:.4g} % interval.",
+        )
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         return [name for name in rows[0] if not name.startswith("needed")]
@@ -153,40 +118,13 @@ def _runs_note(points: Sequence[PowerPoint], power: float, level: float) -> str:
     return f"{one.a} and {one.b} ({one.metric}): {text} ({interval})."
 
 
-def _items_note(plans: Sequence[ItemPlan], power: float) -> str:
-    """Return a sentence on the number of items that separates a pair, and the effect of epochs."""
-    one, tried = plans[0], [plan.runs for plan in plans]
-    least, most = min(tried), max(tried)
-
-    def needed(epochs: int) -> str:
-        tried = {plan.items: plan.power for plan in plans if plan.runs == epochs}
-        few = [n for n, reached in tried.items() if reached < power]
-        if len(few) == len(tried):
-            return f"more than {few[-1]:,}"
-        enough = next(n for n, reached in tried.items() if reached >= power)
-        return f"between {few[-1]:,} and {enough:,}" if few else f"at most {enough:,}"
-
-    text = f"{one.a}, {one.b} ({one.metric}): {needed(least)} items of {counted(least, 'epoch')}"
-    text += f" (or {needed(most)} of {most})" if most > least else ""
-    text += f" give power {power:g}"
-    share = next(plan.from_epochs for plan in plans if plan.runs == least)
-    if math.isfinite(share):
-        shorter = 100.0 * (1.0 - math.sqrt(1.0 - share))
-        text += f"; more epochs shorten the standard error by at most {shorter:.0f} %, "
-        text += "twice as many items by 29 %"
-    return f"{text}."
-
-
 def plan(
     scores: Scores,
     a: str | None = None,
     b: str | None = None,
     metrics: Metrics | None = None,
     *,
-    units: Units | None = None,
-    cluster: str | None = None,
     runs: Sequence[int] | None = None,
-    items: Sequence[int] | None = None,
     power: float = 0.8,
     level: float = 0.95,
     gamma: float | None = None,
@@ -198,7 +136,7 @@ def plan(
     one-sided 80 % interval, as the observed difference may be chance; `low` and `high` are those
     for the ends of its confidence interval. The error of the difference is by the algorithms' own
     variances. The notes name the smallest number of runs with the power wanted, between the
-    smallest and the largest of `runs`. For items the power is that for the present difference.
+    smallest and the largest of `runs`.
 
     Parameters
     ----------
@@ -208,14 +146,9 @@ def plan(
         Two algorithms; all pairs if not given.
     metrics : str, Metric or sequence of them, optional
         ``probability_of_improvement`` if not given, by which :func:`gnomon.rank` separates
-        algorithms and a report plans; for items ``mean``.
-    units, cluster : str, optional
-        As in :func:`gnomon.stats.compare`.
+        algorithms and a report plans.
     runs : sequence of int, optional
-        Runs per task to try; if not given 3, 5, 10, 20, 40. For items, epochs: 1, 2, 4, 8 and those
-        there are.
-    items : sequence of int, optional
-        For items, how many to try; from half to eight times the present number if not given.
+        Runs per task to try; if not given 3, 5, 10, 20, 40.
     power : float
         The power to reach, between 0 and 1.
     level : float
@@ -226,13 +159,13 @@ def plan(
     Returns
     -------
     Plan
-        Metric by metric and pair by pair, a record for each number of runs, or of items and epochs.
+        Metric by metric and pair by pair, a record for each number of runs.
 
     Raises
     ------
     ScoreDataError
         There are too few algorithms or runs, or runs do not vary; raw scores of tasks lie on unlike
-        scales; items are given for a table of tasks.
+        scales; or the table holds items or votes.
     ValueError
         The level or the power is not between 0 and 1.
 
@@ -252,34 +185,25 @@ def plan(
     for name, share in (("level", level), ("power", power)):
         if not 0.0 < share < 1.0:
             raise ValueError(f"expected a {name} between 0 and 1, found {share:g}")
-    scores = counted_as(scores, units, cluster)
+    if scores.units == "items":
+        raise ScoreDataError(
+            "plan applies to runs on tasks, not to items or votes; compare gives the smallest "
+            "difference that they detect, which falls with the square root of their number"
+        )
     pair = chosen_pair(scores, a, b)
     pairs = [pair] if pair else [*combinations(scores.algorithms, 2)]
     if len(scores.algorithms) < 2:
         raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
-    counts = sorted(set(runs or ()))
+    tried = sorted(set(runs or DEFAULT_RUNS))
+    if tried[0] < 2:
+        raise ScoreDataError(f"expected at least 2 runs of each task to try, found {tried[0]}")
     with recorded() as notes:
-        if scores.units == "items":
-            refuse_options("items", gamma=gamma)
-            if votes_of(scores) is not None:
-                raise ScoreDataError(
-                    "plan applies to tasks and items, not to votes; compare gives the smallest "
-                    "lead that the votes detect"
-                )
-            plans = _item_plans(scores, pairs, item_metrics(metrics), items, counts, power, level)
-            records: tuple[PowerPoint | ItemPlan, ...] = (*plans,)
-        else:
-            refuse_options("tasks", items=items or None)
-            if min(counts, default=2) < 2:
-                raise ScoreDataError(
-                    f"expected at least 2 runs of each task to try, found {counts[0]}"
-                )
-            warn_of_missing_runs(scores)
-            wanted = metric_list(metrics or IMPROVEMENT)
-            tasks = scores.shared_tasks(pair) if pair else None
-            check_scales(scores, wanted, tasks=tasks, gamma=gamma)
-            kinds = metrics_to_compare(wanted, gamma, scores.higher_is_better)
-            records = (*_powers(scores, pairs, kinds, counts or DEFAULT_RUNS, power, level),)
+        warn_of_missing_runs(scores)
+        wanted = metric_list(metrics or IMPROVEMENT)
+        tasks = scores.shared_tasks(pair) if pair else None
+        check_scales(scores, wanted, tasks=tasks, gamma=gamma)
+        kinds = metrics_to_compare(wanted, gamma, scores.higher_is_better)
+        records = tuple(_powers(scores, pairs, kinds, tried, power, level))
     settings = made_by(
         None,
         scale=scores.scale,
@@ -289,9 +213,6 @@ def plan(
         gamma=gamma,
     )
     return Plan(records, settings, tuple(notes))
-
-
-# Runs
 
 
 @dataclass(frozen=True)
@@ -449,79 +370,3 @@ def _deviations(df: float) -> tuple[FloatArray, FloatArray]:
 def _nodes() -> tuple[FloatArray, FloatArray]:
     """Return the nodes and weights of Gauss and Legendre, which take a fifth of a second."""
     return np.polynomial.legendre.leggauss(N_NODES)
-
-
-# Items and epochs
-
-
-def _item_plans(
-    scores: ScoreTable,
-    pairs: Sequence[tuple[str, str]],
-    metrics: Sequence[str],
-    items: Sequence[int] | None,
-    epochs: Sequence[int],
-    power: float,
-    level: float,
-) -> Iterator[ItemPlan]:
-    """Yield plans of each pair for every number of items and of epochs."""
-    if other := [metric for metric in metrics if metric != "mean"]:
-        raise ScoreDataError(f"{other[0]}: expected the metric mean to plan items and epochs")
-    values = Items(scores)
-    values.warn_of_missing([*dict.fromkeys(name for pair in pairs for name in pair)])
-    for a, b in pairs:
-        yield from _item_plans_of(values, a, b, items, epochs, power, level)
-
-
-def _item_plans_of(
-    values: Items,
-    a: str,
-    b: str,
-    items: Sequence[int] | None,
-    epochs: Sequence[int],
-    power: float,
-    level: float,
-) -> Iterator[ItemPlan]:
-    found = values.differences([(a, b)])
-    n = int(found.n[0])
-    if math.isnan(found.variance[0]):
-        where = " in two clusters or more" if found.clustered[0] else ""
-        raise ScoreDataError(
-            f"{a} and {b}: expected two shared items or more{where}, found {counted(n, 'item')}"
-        )
-    if found.constant[0]:
-        raise ScoreDataError(f"{a} and {b}: expected differences of items that vary; all agree")
-    parts = values.components((a, b))
-    one_epoch = math.isnan(parts.epochs)
-    if one_epoch:
-        note(
-            f"{a} and {b}: no item has two epochs of both models, so the effect of more epochs is "
-            "unknown; run some items twice"
-        )
-    # The components show how the error changes, and the comparison what it is.
-    now, present = sum(parts.parts()), float(found.error[0])
-    detectable = float(found.detectable(level, power)[0])
-    steps_now = sum(student_quantile(p, float(found.df[0])) for p in (level, 2.0 * power - 1.0))
-    tried = [1] if one_epoch else sorted({*(epochs or (*EPOCHS, round(parts.n_epochs)))})
-    for n_items in sorted({*(items or (max(round(f * n), 2) for f in FACTORS))}):
-        more = n_items / n
-        # Clusters grow in number with items, and degrees of freedom with clusters.
-        df = max(float(found.df[0]) * more, 1.0)
-        steps = sum(student_quantile(p, df) for p in (level, 2.0 * power - 1.0))
-        for each in tried:
-            variances = parts.parts(more, float(each))
-            total = sum(variances)
-            factor = math.sqrt(total / now if now else 1.0 / more)
-            error = present * factor
-            smallest = detectable * (factor * steps / steps_now)
-            found_with = power_of_t(found.value / error, df, level)[0]
-            yield ItemPlan(
-                a=a,
-                b=b,
-                metric=values.metric,
-                items=n_items,
-                runs=each,
-                standard_error=error,
-                detectable=min(smallest, 1.0) if found.bounded[0] else smallest,
-                power=float(found_with),
-                from_epochs=math.nan if one_epoch or not total else variances[2] / total,
-            )

@@ -222,8 +222,7 @@ def profile(
             found = _of_distances(scores.algorithms, away, kind, at)
         elif isinstance(scores, ScoreTable):
             refuse_unlike_scales(scores, [f"profile of {kind}"], tasks=shared_tasks(scores))
-            asked = _Asked(kind, level, n_resamples, higher_is_better)
-            found = _of_scores(scores, at, asked, generator(rng))
+            found = _of_scores(scores, at, _Asked(kind, level, n_resamples), generator(rng))
         else:
             raise TypeError(f"{kind}: expected a ScoreTable, found a {type(scores).__name__}")
     settings = made_by(
@@ -271,12 +270,11 @@ class _Asked:
     kind: ScoreKind
     level: float
     n_resamples: int
-    higher_is_better: bool
 
     def share(self, strata: Strata, tau: FloatArray) -> FloatArray:
         """Return the profile of an algorithm."""
         share = run_score_profile if self.kind == "run_score" else average_score_profile
-        return share(strata, tau, higher_is_better=self.higher_is_better)
+        return share(strata, tau)
 
     def band(
         self, strata: Strata, tau: FloatArray, value: FloatArray, key: np.uint64
@@ -285,15 +283,8 @@ class _Asked:
         if strata.counts.max() == 1:
             return np.full(tau.size, np.nan), np.full(tau.size, np.nan)
         if self.kind == "run_score":
-            if self.higher_is_better:
-                return _wilson_band(strata, tau, self.level)
-            turned = Strata(-strata.values, strata.starts)
-            low, high = _wilson_band(turned, -tau[::-1], self.level)
-            return low[::-1], high[::-1]
-        drawn = resampled_profiles(
-            strata, tau, self.kind,
-            higher_is_better=self.higher_is_better, n_resamples=self.n_resamples, key=key,
-        )  # fmt: skip
+            return _wilson_band(strata, tau, self.level)
+        drawn = resampled_profiles(strata, tau, self.kind, n_resamples=self.n_resamples, key=key)
         ends = quantiles(drawn, [(1.0 - self.level) / 2.0, (1.0 + self.level) / 2.0])
         # The same share, summed in another order, may differ in the last digit.
         low, high = (np.where(np.abs(end - value) < ROUNDING, value, end) for end in ends)
@@ -310,10 +301,13 @@ def _of_scores(
     if tau is None:
         tau, spacing = _thresholds(list(strata.values()))
     outer = np.array([*np.nextafter(tau[[0, -1]], [-np.inf, np.inf]), tau[0], tau[-1]])
+    # Where lower scores are better, negative ones are above negative thresholds.
+    sign = 1.0 if table.higher_is_better else -1.0
     profiles, faults = [], dict[str, list[str]]()
-    for name, scores in strata.items():
-        value = asked.share(scores, tau)
-        low, high = asked.band(scores, tau, value, draw_key(rng))
+    for name, own in strata.items():
+        scores = Strata(sign * own.values, own.starts)
+        value = asked.share(scores, sign * tau)
+        low, high = asked.band(scores, sign * tau, value, draw_key(rng))
         if not (low < high).any():
             single = scores.counts.max() == 1
             reason = (
@@ -321,8 +315,8 @@ def _of_scores(
             )
             faults.setdefault(reason, []).append(name)
             low = high = np.full(tau.size, np.nan)
-        below, above, first, last = asked.share(scores, outer).tolist()
-        beyond = (1.0 - below, last) if asked.higher_is_better else (first, 1.0 - above)
+        below, above, first, last = asked.share(scores, sign * outer).tolist()
+        beyond = (1.0 - below, last) if table.higher_is_better else (first, 1.0 - above)
         of = name, asked.kind, tau, value, low, high, asked.level
         profiles.append(Profile(*of, spacing, beyond))
     for reason, names in faults.items():
@@ -366,21 +360,14 @@ def _log_thresholds(values: FloatArray, low: float, high: float) -> FloatArray:
     return np.concatenate([[low], inner, [high]])
 
 
-def run_score_profile(
-    scores: Strata | npt.ArrayLike, tau: npt.ArrayLike, *, higher_is_better: bool = True
-) -> FloatArray:
-    """Return the share of runs better than each threshold, averaged over tasks."""
-    sign, strata = 1.0 if higher_is_better else -1.0, as_strata(scores)
-    turned = Strata(sign * strata.values, strata.starts)
-    return np.asarray(_task_shares(turned, sign * np.asarray(tau, np.float64)).mean(axis=0))
+def run_score_profile(scores: Strata | npt.ArrayLike, tau: FloatArray) -> FloatArray:
+    """Return the share of runs above each threshold, averaged over tasks."""
+    return np.asarray(_task_shares(as_strata(scores), tau).mean(axis=0))
 
 
-def average_score_profile(
-    scores: Strata | npt.ArrayLike, tau: npt.ArrayLike, *, higher_is_better: bool = True
-) -> FloatArray:
-    """Return the share of tasks whose mean score is better than each threshold."""
-    sign = 1.0 if higher_is_better else -1.0
-    return _shares_above(sign * as_strata(scores).task_means, sign * np.asarray(tau, np.float64))
+def average_score_profile(scores: Strata | npt.ArrayLike, tau: FloatArray) -> FloatArray:
+    """Return the share of tasks whose mean score is above each threshold."""
+    return _shares_above(as_strata(scores).task_means, tau)
 
 
 def resampled_profiles(
@@ -388,21 +375,16 @@ def resampled_profiles(
     tau: FloatArray,
     kind: ScoreKind,
     *,
-    higher_is_better: bool = True,
     n_resamples: int,
     key: np.uint64,
     draw_tasks: bool = False,
 ) -> FloatArray:
     """Return the profile of every resample, shape (n_resamples, thresholds)."""
     resamples = Resamples(strata, n_resamples=n_resamples, key=key, draw_tasks=draw_tasks)
-
-    def beyond(values: FloatArray) -> npt.NDArray[np.bool_]:
-        return values > tau if higher_is_better else values < tau
-
     if kind == "average_score":
         means = np.concatenate(list(resamples.task_means()))
-        return np.asarray(np.mean([beyond(task[:, None]) for task in means.T], axis=0))
-    passed = beyond(strata.values[:, None]).astype(np.float64)
+        return np.asarray(np.mean([task[:, None] > tau for task in means.T], axis=0))
+    passed = (strata.values[:, None] > tau).astype(np.float64)
     return np.concatenate([weights @ passed for weights in resamples.weights()])
 
 

@@ -11,14 +11,13 @@ Waudby-Smith and Ramdas 2024), at most half of what may be lost.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError, note
-from gnomon.results import Row, recorded
+from gnomon.results import recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.clusters import Clusters
 from gnomon.stats.comparison import Comparison, Comparisons
@@ -125,9 +124,6 @@ class ItemLooks(Comparisons):
             + " items."
             for metric, n in self.settings["n_stopped"].items()
         )
-
-    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        return self.columns
 
 
 def compare_items_sequentially(

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+from scipy.special import gammaincinv, ndtr
 
 from benchmarks.record import Measurement, processor_seconds
 from gnomon.ranking import Ranking, audit, rank
@@ -45,6 +46,9 @@ def measure() -> Iterator[Measurement]:
     yield Measurement("audit of 10 algorithms, 60 tasks, 5 runs", time.process_time() - begin, "s")
     for setup in SETUPS:
         yield from _coverage(*setup)
+    for n_runs in (2, 3, 5, 10):
+        for correlation in (0.0, 0.1, 0.3):
+            yield from _shared_effects(n_runs, correlation)
     yield from _decoys()
     yield from _orders()
     for units, n in (("tasks", 40), ("items", 300)):
@@ -105,6 +109,27 @@ def _coverage(n: int, n_tasks: int, n_runs: int, empty: float) -> Iterator[Measu
     yield Measurement(
         f"all true ranks covered, {where}", 100.0 * covered / n_tables, "%", 95.0, True, note
     )
+
+
+def _shared_effects(n_runs: int, correlation: float) -> Iterator[Measurement]:
+    """Count tables of equals in which a pair is separated, runs having one label on all tasks."""
+    rng, n, n_tasks = np.random.default_rng(5), 5, 27
+    common, own = math.sqrt(correlation), math.sqrt(1.0 - correlation)
+    for name, quantile in (
+        ("gamma", lambda p: gammaincinv(0.7, p)),
+        ("counted", lambda p: np.floor(21.0 * p) / 20.0),
+    ):
+        false = 0
+        for _ in range(N_TABLES):
+            effect, rest = rng.normal(size=(n, n_runs, 1)), rng.normal(size=(n, n_runs, n_tasks))
+            runs = quantile(ndtr(common * effect + own * rest))
+            with noted():
+                table = ScoreTable.from_arrays({f"{i}": x for i, x in enumerate(runs)})
+                false += bool(rank(table).separated.any())
+        where = f"{n} algorithms x {n_tasks} tasks x {n_runs} runs, correlation {correlation:g}"
+        share, note = 100.0 * false / N_TABLES, f"{N_TABLES} tables"
+        name = f"equals separated, {where}, {name} runs"
+        yield Measurement(name, share, "%", 5.0, False, note)
 
 
 def _decoys() -> Iterator[Measurement]:

@@ -123,7 +123,8 @@ def pairwise_improvement(
       tasks of :math:`\theta_t (1 - \theta_t)` over :math:`\theta (1 - \theta)`. Pairs that share
       one task have Newcombe's interval alone, and the exact Mann-Whitney test. Where the runs of an
       algorithm share an effect over tasks (`shared`, one for each algorithm), both variances grow
-      by its factor, with its degrees of freedom. Holm's correction over all pairs.
+      by its factor. The degrees of freedom of the sum of two are Satterthwaite's, of factors that
+      are moderated by the same table. Holm's correction over all pairs.
     * *Tasks are the sample.* The statistic of a pair is the self-normalised sum
       :math:`\sum_t d_t / \sqrt{\sum_t d_t^2}` with :math:`d_t = \theta_t - 1/2`. Its distribution
       is that under random signs of the tasks (all of them where there are few), and p-values are
@@ -216,6 +217,10 @@ def _over_runs(
         of_mean[:, here] += _own_moments(won, m, weight[at])
     factor = np.array([max(one.factor, 1.0) if one else 1.0 for one in shared])
     effect_df = np.array([one.df if one else np.inf for one in shared])
+    own = np.array([one.own if one else 1.0 for one in shared])
+    table_df = next((one.table_df for one in shared if one), np.inf)
+    common = (1.0 - np.outer(own, own)) / table_df * np.outer(factor > 1.0, factor > 1.0)
+    np.fill_diagonal(common, 0.0)
     variance, fourth = _widened(variance, fourth, factor[:, None], effect_df[:, None])
     of_pair = np.where(n_shared > 1, (factor[:, None] + factor) / 2.0, 1.0)
     all_parts, by_task = all_parts * of_pair, by_task * of_pair
@@ -224,7 +229,7 @@ def _over_runs(
     of_mean[4:] *= factor
     deviations *= factor[:, None]
     mean, low, high = _means_over_others(
-        (total, variance, fourth), weight, of_mean, least_df.min(axis=1), sizes, level
+        (total, variance, fourth), weight, of_mean, least_df.min(axis=1), sizes, level, common
     )
     # A single run takes the mean variance of the algorithm's other tasks.
     pooled = deviations / np.maximum(np.maximum(sizes - 1.0, 0.0).T @ there, 1.0)
@@ -232,8 +237,9 @@ def _over_runs(
     variance, fourth = variance + singles * pooled, fourth + singles * np.square(pooled)
     with np.errstate(divide="ignore", invalid="ignore"):
         squared = np.square(np.maximum(n_shared, 1.0))
+        fourth = fourth + fourth.T + 2.0 * variance * variance.T * common
         variance = (variance + variance.T) / squared
-        df = np.square(variance) / ((fourth + fourth.T) / squared**2)
+        df = np.square(variance) / (fourth / squared**2)
         df = np.fmax(np.minimum(least_df, least_df.T), np.where(variance > 0.0, df, 0.0))
         by_task, all_parts = by_task / squared, all_parts / squared
         even = share_variance(0.5, all_parts)
@@ -305,6 +311,7 @@ def _means_over_others(
     least_df: FloatArray,
     sizes: IntArray,
     level: float,
+    common: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return each algorithm's mean probability over the others, with the ends of its interval.
 
@@ -316,8 +323,12 @@ def _means_over_others(
     n_single = np.count_nonzero(
         (sizes == 1) & (np.count_nonzero(sizes, axis=1) > 1)[:, None], axis=0
     )
-    whole = own_variance + n_single * pooled + (squared * variance.T).sum(axis=1)
+    of_others = squared * variance.T
+    whole = own_variance + n_single * pooled + of_others.sum(axis=1)
     of_fourth = (np.square(squared) * fourth.T).sum(axis=1)
+    if common.any():
+        parts_of_whole = of_others + np.diag(own_variance)
+        of_fourth += ((parts_of_whole @ common) * parts_of_whole).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         df = np.square(whole) / (own_fourth + n_single * np.square(pooled) + of_fourth)
         df = np.fmax(df, np.minimum(least_df, 1e6))

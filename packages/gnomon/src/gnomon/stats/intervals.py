@@ -122,6 +122,8 @@ class Student:
     df: float
     #: Limits of the metric, which no end exceeds.
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    #: What widens the error, if anything does.
+    effect: SharedEffect | None = None
 
     def half_width(self, level: float) -> float:
         """Return half of the width of the interval."""
@@ -143,8 +145,11 @@ class Student:
     def minus(self, other: Student) -> Student:
         """Return the difference of two independent estimates."""
         squares = np.square([self.error, other.error])
-        df = satterthwaite(squares, np.array([self.df, other.df]))
-        return Student(self.value - other.value, math.sqrt(squares.sum()), float(df))
+        df, total = satterthwaite(squares, np.array([self.df, other.df])), float(squares.sum())
+        if self.effect is not None and other.effect is not None and total > 0.0:
+            both = 2.0 * float(squares.prod()) / total**2
+            df = 1.0 / (1.0 / df + both * self.effect.covariance(other.effect))
+        return Student(self.value - other.value, math.sqrt(total), float(df))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -209,15 +214,28 @@ def moderated_variances(variances: FloatArray, dfs: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class SharedEffect:
-    """What runs share over tasks: a factor on variances with its degrees of freedom, and p-values.
+    """What runs share over tasks: a factor on variances, and p-values.
 
-    `p_table` is that of all algorithms of the table together.
+    A share `own` of the factor comes from the `own_df` degrees of freedom of the algorithm's runs,
+    the rest from the `table_df` of all algorithms, whose p-value is `p_table`.
     """
 
     factor: float
-    df: float
+    own: float
+    own_df: float
+    table_df: float
     p_value: float
     p_table: float
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom, at most those of own runs and prior (Smyth 2004)."""
+        inverse = self.covariance(self) + self.own**2 / self.own_df
+        return 1.0 / max(inverse, self.own / self.own_df)
+
+    def covariance(self, other: SharedEffect) -> float:
+        """Return half the covariance of two factors by what both take from the table."""
+        return (1.0 - self.own * other.own) / self.table_df
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -258,26 +276,32 @@ class Noise:
         return max(math.sqrt(self.effect.factor) * beyond, 1.0)
 
 
-def shared_effects(samples: Mapping[str, Strata], variances: Variances) -> dict[str, SharedEffect]:
+def shared_effects(
+    samples: Mapping[str, Strata], variances: Variances, *, one_scale: bool = False
+) -> dict[str, SharedEffect]:
     """Return the effects that runs share over tasks, of the algorithms that show any.
 
     They are shown if the runs of the algorithm, or those of the table together, vary more than
-    independent tasks would let them (chi-squared test). Few runs show little about the factor, so
-    it is moderated over the table as variances are, by a prior with no more degrees of freedom
-    than the runs of the others have.
+    independent tasks would let them (chi-squared test, by standardised scores; where all tasks have
+    one scale, by the factor itself, since of two runs standardised scores are signs). Few runs show
+    little about the factor, so it is moderated over the table as variances are, by a prior with no
+    more degrees of freedom than the runs of the others have.
     """
     known = {name: x.shared_noise for name, x in samples.items()}
     shown = {name: noise for name, noise in known.items() if noise is not None}
     statistic, df, ratio = np.array([*shown.values()]).reshape(-1, 3).T
-    p_table = chi_squared_tail(statistic.sum(), int(df.sum())) if shown else 1.0
+    statistic = df * ratio if one_scale else statistic
+    table_df, sum_of_ratios, found = float(df.sum()), float(df @ ratio), {}
+    p_table = chi_squared_tail(statistic.sum(), int(table_df)) if shown else 1.0
     everywhere = variances == "moderated" and p_table < SHARED_LEVEL
-    pooled, found = float(df @ ratio) / max(float(df.sum()), 1.0), {}
-    for name, (statistic_of, df_of, ratio_of) in shown.items():
+    for name, *of in zip(shown, statistic.tolist(), df.tolist(), ratio.tolist(), strict=True):
+        statistic_of, df_of, ratio_of = of
         p_value = chi_squared_tail(statistic_of, int(df_of))
         if everywhere or p_value < SHARED_LEVEL:
-            prior = min(PRIOR_DF, float(df.sum()) - df_of) if variances == "moderated" else 0.0
-            factor = (prior * pooled + df_of * ratio_of) / (prior + df_of)
-            found[name] = SharedEffect(factor, df_of + prior, p_value, p_table)
+            prior = min(PRIOR_DF, table_df - df_of) if variances == "moderated" else 0.0
+            own = df_of / (prior + df_of)
+            factor = own * ratio_of + (1.0 - own) * sum_of_ratios / table_df
+            found[name] = SharedEffect(factor, own, df_of, table_df, p_value, p_table)
     return found
 
 
@@ -302,7 +326,7 @@ def rank_effects(scores: ScoreTable) -> dict[str, SharedEffect]:
         ranks[here] = doubled_ranks(values[here]) / 2.0
     parts = np.split(ranks, np.cumsum([strata.n_scores for strata in samples])[:-1])
     of_ranks = [replace(one, values=x) for one, x in zip(samples, parts, strict=True)]
-    return shared_effects(dict(zip(names, of_ranks, strict=True)), "moderated")
+    return shared_effects(dict(zip(names, of_ranks, strict=True)), "moderated", one_scale=True)
 
 
 def table_noise(scores: ScoreTable, variances: Variances) -> Callable[[str, Sequence[str]], Noise]:
@@ -363,9 +387,10 @@ def standard_error(strata: Strata, metric: Metric, noise: Noise, rule: Rule) -> 
         values = replicates([drawn], [metric], n_resamples=n, key=rule.key)[0, 0]
         spread = float(values.std(ddof=1)) if np.isfinite(values).all() else math.nan
     error, df = spread * math.sqrt(_inflation(drawn)), noise.df(counts)
-    if noise.effect is not None and noise.widening(counts) > 1.0:
-        error, df = error * math.sqrt(noise.effect.factor), min(df, noise.effect.df)
-    return Student(float(metric.value(strata)), error, df, metric.bounds)
+    effect = noise.effect if noise.widening(counts) > 1.0 else None
+    if effect is not None:
+        error, df = error * math.sqrt(effect.factor), min(df, effect.df)
+    return Student(float(metric.value(strata)), error, df, metric.bounds, effect)
 
 
 def _inflation(drawn: Strata) -> float:

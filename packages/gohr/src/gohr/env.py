@@ -204,6 +204,8 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     def render(self) -> Any:
         """Return the board as text, or as a picture of shape (height, width, 3), dtype uint8."""
+        if self._bound is not self._ready:
+            raise ResetNeeded("Cannot call env.render() before calling env.reset()")
         if self.render_mode is None:
             return None
         draw = board_text if self.render_mode == "ansi" else board_pixels

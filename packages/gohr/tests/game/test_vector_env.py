@@ -81,6 +81,11 @@ def test_a_step_before_the_first_reset_is_refused_as_by_gymnasium(make) -> None:
         make(rule="clockwise").step(np.array([0]) if make is HiddenRulesVectorEnv else 0)
 
 
+def test_a_picture_before_the_first_reset_is_refused_as_by_gymnasium() -> None:
+    with pytest.raises(ResetNeeded, match="before calling"):
+        gymnasium.make("gohr/Clockwise-v0", render_mode="ansi").render()
+
+
 def test_a_reset_mask_replaces_only_its_boards() -> None:
     env = native(AutoresetMode.DISABLED, num_envs=4)
     before = env.reset(seed=0)[0]["board"]

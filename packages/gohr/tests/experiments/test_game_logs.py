@@ -133,31 +133,6 @@ def move(episode, number, code, left, *, player="p", series=0, rule="r", bucket=
     )
 
 
-def test_transcripts_of_people(tmp_path):
-    """Players side by side, picks, several series."""
-    path = tmp_path / "t.csv"
-    path.write_text(
-        TRANSCRIPT
-        + move(0, 0, 4, 2)
-        + move(0, 0, 0, 1, player="q")
-        + move(0, 1, 7, 2, bucket=",,")
-        + move(0, 2, 0, 2, bucket="-1,,")
-        + move(0, 3, 0, 1)
-        + move(0, 4, 0, 0)
-        + move(0, 1, 0, 0, player="q")
-        # An episode without attempts leaves no line.
-        + move(2, 0, 4, 3)
-        + move(0, 0, 0, 0, series=1, rule="s")
-        + move(0, 0, 4, 5, series=2)
-    )  # fmt: skip
-    assert errors_of(path) == {
-        ("p", "r", 0): [2, 0, 1],
-        ("q", "r", 0): [0],
-        ("p", "s", 0): [0],
-        ("p", "r", 1): [1],
-    }
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -48,15 +48,6 @@ def test_a_log_of_another_rule_is_refused():
         replay_log(log, load_rule("color-match"))
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_random_player_succeeds_as_often_as_its_chances_say(rule):
-    # Errors against their chances are a martingale: the variance of the sum is the sum's.
-    rule = load_rule(rule)
-    log = played("uniform", rule, n_boards=300)
-    p = chance_of_success(rule, log)
-    assert abs((log.outcomes == 0).sum() - p.sum()) < 4 * np.sqrt((p * (1 - p)).sum())
-
-
 def test_misuse_is_told():
     log = played("uniform", load_rule("clockwise"))
     with pytest.raises(ValueError, match="played under this rule, found other outcomes"):

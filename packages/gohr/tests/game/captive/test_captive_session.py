@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,61 +10,6 @@ from hypothesis import strategies as st
 
 from captive_play import CLOCKWISE, session_of, started
 from gnomon.errors import GnomonError
-from gohr.captive import Session
-from gohr.errors import RuleError
-from gohr.rules import parse
-from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
-
-
-def replay(record: dict[str, Any]) -> None:
-    """Play a recorded episode through the protocol, and compare all that it tells."""
-    if "board" not in record:
-        return
-    source = board_of(record)
-    if record["class"] == "crowded" or any(piece.shape is None for piece in source.pieces):
-        return  # several pieces in a cell, or pictures
-    try:
-        session = Session(parse(record["rule_text"]), source, mode="STANDARD", reveal=True)
-        start = session.start()
-    except RuleError:
-        return  # it cannot be played on every board
-    assert start[0].split()[1] == str(record["start_finish"])
-    id_at = {p["pos"]: p["id"] for p in record["board"]}
-    for step in record["steps"]:
-        if step["bucket"] == -1:
-            return  # there are no picks in this protocol
-        shown = json.loads(session.answer("DISPLAY")[0])["value"]
-        legal = sorted((p["id"], b) for p in shown for b in p["buckets"])
-        assert legal == legal_of(record, step)
-        code, finish, attempts = map(int, session.answer(line_of(step, id_at))[0].split())
-        if code == -10:
-            code = 3  # addressed by the id of a piece that is gone: its cell is empty
-        assert (code, finish, attempts) == (step["code"], step["finish"], step["attempts"])
-
-
-def line_of(step: dict[str, Any], id_at: dict[int, int]) -> str:
-    """Write a recorded attempt as a command, by turns by id and by place."""
-    if step.get("id") is not None:
-        return f"MOVE {step['id']} {step['bucket']}"
-    if step["pos"] in id_at and step["attempts"] % 2:
-        return f"MOVE {id_at[step['pos']]} {step['bucket']}"
-    y, x = divmod(step["pos"] - 1, 6)
-    row, column = [(7, 0), (7, 7), (0, 7), (0, 0)][step["bucket"]]
-    return f"MOVE {y + 1} {x + 1} {row} {column}"
-
-
-@pytest.mark.parametrize(
-    "record", list(records(DATA / "episodes.jsonl.gz")), ids=lambda r: Path(r["rule_file"]).stem
-)
-def test_recorded_episodes_through_the_protocol(record):
-    replay(record)
-
-
-@pytest.mark.skipif(not VECTORS.is_dir(), reason="the whole of the recordings is not here")
-@pytest.mark.parametrize("name", ["rules_paper", "rules_extended"])
-def test_all_recorded_episodes_through_the_protocol(name):
-    for record in list(records(VECTORS / f"{name}.jsonl.gz"))[::8]:
-        replay(record)
 
 
 @pytest.fixture

@@ -119,8 +119,8 @@ print(tag_effects(errors, ["cell", "order", "memory", "count"]).where(tag="order
 
 ## Ranks
 
-Mean skill over rules with its 95 % interval, and the simultaneous 95 % interval of the rank among all learners, by comparisons of all pairs
-of them, for one learner of each sort; `gnomon rank gohr-full --score skill` prints the others. The intervals describe these rules with more
+For one learner of each kind, the mean skill over rules with its 95 % interval, and the simultaneous 95 % interval of its rank among all
+learners, from comparisons of all pairs; `gnomon rank gohr-full --score skill` prints the others. The intervals describe these rules with more
 trials, not other rules. The two columns may disagree: a few rules on which a learner fails badly move its mean, while every rule
 counts equally in the rank.
 

@@ -11,7 +11,7 @@ from sqlalchemy import inspect, select, text
 from app_client import AppClient
 from gnomon_board import create_app, token_for
 from gnomon_board.schema import Account, Entry, ServerValue, Submission, VerifiedTrial
-from small_season import fill, make_season
+from small_season import fill
 from submitted import bearer, register
 
 #: What a transaction holds together must hold on PostgreSQL too.
@@ -65,13 +65,12 @@ def test_an_erased_account_leaves_scores_and_no_text(
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_an_erased_text_is_not_in_the_file(client, database, settings, admin_token, token):
-    make_season(database)
-    entry = register(client, token, "First")["id"]
-    why = {"reason": "call me at +49 123"}
-    client.post(f"/api/entries/{entry}/withdraw", json=why, headers=bearer(token))
+def test_an_erased_text_is_not_in_the_file(client, database, settings, admin_token):
+    fill(database, settings, n_entries=1)
+    headers, why = bearer(admin_token), {"reason": "call me at +49 123"}
+    assert client.post("/api/submissions/1/withdraw", json=why, headers=headers).status_code == 200
     with database.reading() as session:
-        number = session.get_one(Entry, entry).account_id
+        number = session.get_one(Entry, 1).account_id
     erase(client, admin_token, number)  # the server goes on with its files open
     left = b"".join(path.read_bytes() for path in database.file.parent.glob("board.sqlite*"))
     assert b"+49 123" not in left

@@ -39,7 +39,7 @@ SourcesAndPair = Annotated[
     ),
 ]
 
-#: Endings of files of scores: a word that has one is a file, if no algorithm has the name.
+#: Endings of files of scores: a word that has one is a file, unless it is an algorithm.
 _ENDS = (".eval", ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 #: Endings of what is written for people.
 _NEVER_READ = (".svg", ".png", ".pdf", ".html", ".md")
@@ -124,7 +124,7 @@ def sources_and_pair(
 def _are_algorithms(
     names: Sequence[str], sources: Sequence[str], read: Callable[[Sequence[str]], ScoreTable]
 ) -> bool:
-    """Return whether sources have algorithms with some names, of which no file has one."""
+    """Return whether the sources contain these algorithms, and no file has such a name."""
     if not sources or any(Path(name).is_file() or _named(name) for name in names):
         return False
     with suppress(GnomonError), warnings.catch_warnings():

@@ -158,11 +158,10 @@ def gate(
     ----------
     new, base : ScoreTable, path, data frame, mapping or list of records
         Scores of one algorithm (or model) each, on the same tasks (or items), by the same scorer.
-        These are two sources, where :func:`compare` takes two names, since a new version usually
-        has a file of its own and the name of the base. Of one table, ``select(algorithms=[...])``
-        gives each.
+        Unlike :func:`compare`, which takes two names, since a new version usually has its own file
+        and the name of the base. ``select(algorithms=[...])`` selects one algorithm of a table.
     metric : str, optional
-        The one metric that the claims are about. For items the mean (the default), ``pass@K`` or
+        The metric of all claims. For items the mean (the default), ``pass@K`` or
         ``pass^K``; for tasks mean, median, iqm or probability_of_improvement, which has to be
         named.
     non_inferior : float or str, optional

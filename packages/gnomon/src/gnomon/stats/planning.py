@@ -145,8 +145,7 @@ def plan(
     a, b : str, optional
         Two algorithms; all pairs if not given.
     metrics : str, Metric or sequence of them, optional
-        ``probability_of_improvement`` if not given, by which :func:`gnomon.rank` separates
-        algorithms and a report plans.
+        ``probability_of_improvement`` if not given, as in :func:`gnomon.rank` and in reports.
     runs : sequence of int, optional
         Runs per task to try; if not given 3, 5, 10, 20, 40.
     power : float

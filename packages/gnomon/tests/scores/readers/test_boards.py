@@ -208,7 +208,7 @@ def test_reports_of_the_leaderboard_of_swe_bench_are_read_together(tmp_path):
     few = {"total_instances": 2, "resolved_ids": ["p"]}
     written(tmp_path / "mixed/lite.json", few)
     written(tmp_path / "mixed/other.json", few | {"resolved_ids": ["q", "r"]})
-    with pytest.raises(ScoreDataError, match=r"is about 2 instances, and the reports of this"):
+    with pytest.raises(ScoreDataError, match=r"expected reports on the same 2 instances"):
         quietly(tmp_path / "mixed")
     with pytest.raises(ScoreDataError, match="expected total_instances"):
         quietly(written(tmp_path / "x.json", report))

@@ -188,8 +188,8 @@ def _swe_bench(files: Sequence[Path], source: Source) -> list[Log]:
             outcomes = named | outcomes
             if len(outcomes) > total:
                 raise ScoreDataError(
-                    f"{path}: is about {total} instances, and the reports of this folder name "
-                    f"{len(outcomes)}; give reports on the same instances"
+                    f"{path}: expected reports on the same {total} instances, found "
+                    f"{len(outcomes)} in this folder"
                 )
             outcomes |= {f"other {i}": False for i in range(1, total - len(outcomes) + 1)}
         samples = (Sample(item=x, scores={"resolved": won}) for x, won in outcomes.items())

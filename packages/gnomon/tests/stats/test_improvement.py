@@ -1,5 +1,7 @@
 """P(X > Y): pairs counted, SciPy's tests, Newcombe's interval by a grid, coverage."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from gnomon.errors import DegenerateScoresWarning
+from gnomon.ranking import rank
 from gnomon.scores import ScoreTable
 from gnomon.stats import Strata, compare, probability_of_improvement
 from score_tables import quietly
@@ -203,6 +206,27 @@ def test_single_runs_are_a_sign_test():
     found = compared(x, y)
     assert found.p_value == pytest.approx(stats.binomtest(won, won + lost).pvalue)
     assert found.method == "sign_flips"
+
+
+def test_single_runs_beside_several_are_compared_over_tasks():
+    easy = np.arange(8.0)
+    single = {"a": [easy + 9.0], "b": [easy]}
+    alone = quietly(compare, ScoreTable.from_arrays(single))[0]
+    several = np.random.default_rng(0).normal(size=(5, 8))
+    table = ScoreTable.from_arrays({**single, "c": several})
+    found = quietly(compare, table)
+    assert found.warnings[-1].endswith("from one run per task of a, b and several of others")
+    assert found[0] == alone
+    assert found[0].method == "sign_flips"
+    assert found[0].p_value == pytest.approx(2.0**-7)
+    assert found.settings["family"] == "Holm's correction over 3 pairs"
+    ranking = quietly(rank, table)
+    assert ranking.separated[ranking.names.index("a"), ranking.names.index("b")]
+    assert ranking.resolvable == pytest.approx(0.5)  # of 8 tasks, all
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        forced = compare(ScoreTable.from_arrays(single), resampling="runs")
+    assert forced[0] == alone
 
 
 @pytest.mark.full

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.scores.columns import IntArray
+from gnomon.scores.columns import Flags, IntArray
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.improvement import (
     newcombe_interval,
@@ -48,7 +48,8 @@ class PairwiseImprovement:
     the probability that a run of i is better than a run of j, averaged over the `n_shared` tasks
     that both have; NaN where there are none. `p_adjusted` is corrected for all pairs. `resolvable`
     is the smallest distance from one half that would be significant among all pairs, more than one
-    half where none would be. `mean` is the mean of `value` over the others, with its interval.
+    half where none would be. `over_tasks` are the pairs in whose comparison the tasks are the
+    sample. `mean` is the mean of `value` over the others, with its interval.
     """
 
     value: FloatArray
@@ -56,6 +57,7 @@ class PairwiseImprovement:
     p_adjusted: FloatArray
     resolvable: FloatArray
     n_shared: IntArray
+    over_tasks: Flags
     mean: FloatArray
     mean_low: FloatArray
     mean_high: FloatArray
@@ -133,8 +135,8 @@ def pairwise_improvement(
       Intervals are Student's, with a won and a lost task added.
 
     By default tasks are the sample where no algorithm has several runs on a task. Where runs are,
-    two algorithms with single runs only are compared over tasks; one with single runs and one with
-    several are not comparable (NaN).
+    two algorithms with single runs only are compared over tasks, by the sign test with Holm's
+    correction; one with single runs and one with several are not comparable (NaN).
 
     DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44; Newcombe (2006), Statistics in Medicine
     25; Korn and Graubard (1998), Survey Methodology 24; Holm (1979); Westfall and Young (1993); de
@@ -260,16 +262,17 @@ def _over_runs(
         spread[1, i, j] = spread[1, j, i] = 0.0
         x, y = (np.array([samples[t][one] for one in places]) for places in (i, j))
         p_value[i, j] = p_value[j, i] = mann_whitney_rows(x, y)
-    i, j = np.nonzero(np.triu(~(several | several.T) & (n_shared > 1), 1))
-    if i.size:
-        away = _differences(samples, sizes, i, j)
-        p_value[i, j] = p_value[j, i] = sign_flip_p_values(away, level)[0]
-        _take_tasks(spread, i, j, n_shared[i, j], away)
+    over_tasks = ~(several | several.T) & (n_shared > 1)
+    a, b = np.nonzero(np.triu(over_tasks, 1))
+    away = _differences(samples, sizes, a, b)
+    p_value[a, b] = p_value[b, a] = _sign_test(away)
+    _take_tasks(spread, a, b, n_shared[a, b], away)
     p_adjusted, (i, j) = np.full((n, n), np.nan), np.triu_indices(n, 1)
     p_adjusted[i, j] = p_adjusted[j, i] = holm(p_value[i, j])
     tail = (1.0 - level) / 2.0 / max(int(np.isfinite(p_value[i, j]).sum()), 1)
     resolvable = _resolved_by_runs(variance, df, even, n_pairs, tail)
-    pairs = value, p_value, p_adjusted, resolvable, n_shared
+    resolvable[a, b] = resolvable[b, a] = _resolved_by_signs(away, tail) / n_shared[a, b]
+    pairs = value, p_value, p_adjusted, resolvable, n_shared, over_tasks
     return PairwiseImprovement(*pairs, mean, low, high, "runs", level, spread)
 
 
@@ -408,7 +411,7 @@ def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpr
     # Newcombe's interval is of runs: without its variance it is the mean alone.
     of_tasks = np.stack([centre, variance, df, *np.zeros((2, n))])
     low, high = _wider_interval(mean, of_tasks, level)
-    pairs = value, p_value, p_adjusted, resolvable, n_shared
+    pairs = value, p_value, p_adjusted, resolvable, n_shared, ~np.eye(n, dtype=np.bool_)
     return PairwiseImprovement(*pairs, mean, low, high, "runs_and_tasks", level, spread)
 
 
@@ -431,6 +434,8 @@ def _differences(samples: Samples, sizes: IntArray, i: IntArray, j: IntArray) ->
         x, y = scores[:, i], scores[:, j]
         return np.subtract(x > y, x < y, dtype=np.float64) / 2.0
     away = np.zeros((len(samples), i.size))
+    if not i.size:
+        return away
     for t, (runs, m) in enumerate(zip(samples, sizes, strict=True)):
         pairs = np.outer(m, m)
         lead = np.divide(wins_on_task(runs), pairs, out=np.full(pairs.shape, 0.5), where=pairs > 0)
@@ -451,6 +456,27 @@ def _task_moments(
     return centre, np.where(n > 1, variance, np.nan), np.asarray(m - 1.0)
 
 
+def _sign_test(away: FloatArray) -> FloatArray:
+    """Return the exact p-value of each pair, whose differences have the shape (tasks, pairs)."""
+    from scipy import special
+
+    won, lost = np.count_nonzero(away > 0.0, axis=0), np.count_nonzero(away < 0.0, axis=0)
+    return np.asarray(np.minimum(2.0 * special.bdtr(np.minimum(won, lost), won + lost, 0.5), 1.0))
+
+
+def _resolved_by_signs(away: FloatArray, tail: float) -> FloatArray:
+    """Return the smallest sum of differences whose p-value by :func:`_sign_test` is small.
+
+    `tail` is half of that p-value. Infinite where no sum has it.
+    """
+    from scipy import special
+
+    n = np.count_nonzero(away, axis=0)
+    enough = special.bdtr(np.arange(len(away))[:, None], n, 0.5) <= tail
+    lost = np.count_nonzero(enough, axis=0) - 1
+    return np.where(lost < 0, np.inf, n / 2.0 - lost)
+
+
 def sign_flip_p_values(away: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Test for each pair whether its differences have mean 0, by random signs of the tasks.
 
@@ -460,8 +486,6 @@ def sign_flip_p_values(away: FloatArray, level: float) -> tuple[FloatArray, Floa
     the largest statistic of all pairs. Last comes the smallest sum of differences that would be
     significant at this level, corrected so; infinite where none would be.
     """
-    from scipy import special
-
     n_tasks, n_pairs = away.shape
     scale = np.sqrt(np.square(away).sum(axis=0))
     scaled = (away / np.where(scale > 0.0, scale, 1.0)).T.astype(np.float32, order="C")
@@ -485,8 +509,7 @@ def sign_flip_p_values(away: FloatArray, level: float) -> tuple[FloatArray, Floa
             np.maximum(largest, end, out=largest)
     p_value = (beyond + extra) / (n_flips + extra)
     if single:
-        won, lost = np.count_nonzero(away > 0.0, axis=0), np.count_nonzero(away < 0.0, axis=0)
-        p_value = np.minimum(2.0 * special.bdtr(np.minimum(won, lost), won + lost, 0.5), 1.0)
+        p_value = _sign_test(away)
     largest.sort()
     # The largest statistic that is not significant, and the next one above it.
     n_above = int((1.0 - level) * (n_flips + extra) + 1e-9) - extra

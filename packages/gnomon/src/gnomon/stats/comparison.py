@@ -299,7 +299,7 @@ def compare(
         scale=scores.scale,
         higher_is_better=scores.higher_is_better,
         correction="holm",
-        family=_family(records),
+        family=_family(records, resampling),
         paired=paired,
         variances="own" if paired else variances,
         gamma=gamma,
@@ -376,7 +376,7 @@ def named_better(one: Comparison, scores: ScoreTable) -> Comparison:
     return replace(one, better=one.a if (lead > 0.0) == more_is_better else one.b)
 
 
-def _family(found: Sequence[Comparison]) -> str:
+def _family(found: Sequence[Comparison], resampling: Resampling | None) -> str:
     """Return which p-values were corrected together."""
     n_pairs = len({(one.a, one.b) for one in found})
     n_tasks = len({one.task for one in found} - {None})
@@ -386,7 +386,10 @@ def _family(found: Sequence[Comparison]) -> str:
     if n_pairs > 1:
         inside = f"; those of tasks over {tasks} and {pairs}" if n_tasks else ""
         correction = "Holm's correction"
-        if any(one.method == SIGN_FLIPS and one.task is None for one in found):
+        over_tasks = [
+            x.method == SIGN_FLIPS for x in found if x.metric == IMPROVEMENT and not x.task
+        ]
+        if resampling != "runs" and over_tasks and all(over_tasks):
             correction = "max-t by random signs of the tasks"
         return f"{correction} over {pairs}{each}{inside}"
     if n_tasks:

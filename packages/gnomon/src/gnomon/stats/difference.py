@@ -186,7 +186,7 @@ class Differences:
         names, found = self._improvement(task)
         i, j = names.index(a), names.index(b)
         method = "newcombe" if found.n_shared[i, j] == 1 else "delong"
-        if found.resampling == "runs_and_tasks":
+        if found.over_tasks[i, j]:
             method = SIGN_FLIPS
         value, p_value = float(found.value[i, j]), float(found.p_value[i, j])
         interval = None
@@ -210,13 +210,17 @@ class Differences:
                 strata = Strata.from_table(scores, name)
                 warn_of_dependent_runs(strata, effects.get(name), name)
         found = self._over_pairs(table, [effects.get(name) for name in table.algorithms])
-        most = zip(table.algorithms, table.run_counts.max(axis=1), strict=True)
-        single = [name for name, n in most if n == 1]
+        untested = (np.isnan(found.p_value) & (found.n_shared > 0)).any(axis=1)
+        single = np.array(table.algorithms)[untested & (table.run_counts.max(axis=1) == 1)].tolist()
         if found.resampling == "runs_and_tasks":
             if self.resampling is None:
                 note(f"{IMPROVEMENT}: {TASK_SAMPLE}")
         elif single:
-            note(f"{IMPROVEMENT}: interval not estimable from one run per task of {listed(single)}")
+            others = " and several of others" if found.over_tasks.any() else ""
+            note(
+                f"{IMPROVEMENT}: interval not estimable from one run per task of "
+                f"{listed(single)}{others}"
+            )
         return table.algorithms, found
 
     def _over_pairs(

@@ -313,7 +313,7 @@ def rank(
             note(unlike)
         field = Field.of(scores, by)
         how: dict[str, Any] = {"level": level, "resampling": resampling}
-        found = pairwise_improvement(field.samples, shared=field.shared, **how)
+        found = pairwise_improvement(field.samples, effects=field.shared, **how)
         _warn_of_degenerate(field, found)
     values, strength = np.array([found.mean, found.mean_low, found.mean_high]), found.mean
     if method in RATINGS:

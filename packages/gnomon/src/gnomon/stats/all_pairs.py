@@ -109,7 +109,7 @@ def pairwise_improvement(
     *,
     level: float = 0.95,
     resampling: Resampling | None = None,
-    shared: Sequence[SharedEffect | None] = (),
+    effects: Sequence[SharedEffect | None] = (),
 ) -> PairwiseImprovement:
     r"""Compare every two algorithms by P(X > Y).
 
@@ -124,7 +124,7 @@ def pairwise_improvement(
       tasks it is multiplied by the design effect of strata (Korn and Graubard 1998), the mean over
       tasks of :math:`\theta_t (1 - \theta_t)` over :math:`\theta (1 - \theta)`. Pairs that share
       one task have Newcombe's interval alone, and the exact Mann-Whitney test. Where the runs of an
-      algorithm share an effect over tasks (`shared`, one for each algorithm), both variances grow
+      algorithm share an effect over tasks (`effects`, one for each algorithm), both variances grow
       by its factor. The degrees of freedom of the sum of two are Satterthwaite's, of factors that
       are moderated by the same table. Holm's correction over all pairs.
     * *Tasks are the sample.* The statistic of a pair is the self-normalised sum
@@ -146,7 +146,7 @@ def pairwise_improvement(
     if resampling is None:
         resampling = "runs" if sizes.max(initial=0) > 1 else "runs_and_tasks"
     if resampling == "runs":
-        return _over_runs(samples, sizes, level, shared or [None] * sizes.shape[1])
+        return _over_runs(samples, sizes, level, effects or [None] * sizes.shape[1])
     return _over_tasks(samples, sizes, level)
 
 
@@ -161,7 +161,7 @@ def table_samples(scores: ScoreTable) -> list[list[FloatArray]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _shared(sizes: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
+def _meetings(sizes: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
     """Return who is on which task, how many tasks two share, and weights of a mean over others.
 
     The weight of a pair is that of each of its tasks in the mean of the first.
@@ -190,9 +190,9 @@ def _without_rounding(share: FloatArray) -> FloatArray:
 
 
 def _over_runs(
-    samples: Samples, sizes: IntArray, level: float, shared: Sequence[SharedEffect | None]
+    samples: Samples, sizes: IntArray, level: float, effects: Sequence[SharedEffect | None]
 ) -> PairwiseImprovement:
-    there, n_shared, weight = _shared(sizes)
+    there, n_shared, weight = _meetings(sizes)
     n = len(n_shared)
     total, variance, fourth, deviations, by_task = np.zeros((5, n, n))
     all_parts = np.zeros((2, n, n))
@@ -217,10 +217,10 @@ def _over_runs(
         all_parts[:, *at] += parts
         least_df[at] = np.minimum(least_df[at], df[:, None])
         of_mean[:, here] += _own_moments(won, m, weight[at])
-    factor = np.array([max(one.factor, 1.0) if one else 1.0 for one in shared])
-    effect_df = np.array([one.df if one else np.inf for one in shared])
-    own = np.array([one.own if one else 1.0 for one in shared])
-    table_df = next((one.table_df for one in shared if one), np.inf)
+    factor = np.array([max(one.factor, 1.0) if one else 1.0 for one in effects])
+    effect_df = np.array([one.df if one else np.inf for one in effects])
+    own = np.array([one.own if one else 1.0 for one in effects])
+    table_df = next((one.table_df for one in effects if one), np.inf)
     common = (1.0 - np.outer(own, own)) / table_df * np.outer(factor > 1.0, factor > 1.0)
     np.fill_diagonal(common, 0.0)
     variance, fourth = _widened(variance, fourth, factor[:, None], effect_df[:, None])
@@ -279,9 +279,10 @@ def _over_runs(
 def _widened(
     variance: FloatArray, fourth: FloatArray, factor: FloatArray, df: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return variances times a factor that has some degrees of freedom, and theirs.
+    """Return variances times a factor, with their squares over their degrees of freedom.
 
-    The second number is the sum of squared variances over their degrees of freedom.
+    `fourth` is the sum of squared variances over their degrees of freedom, `df` are the degrees of
+    freedom of the factor, which bound those of the product.
     """
     larger = variance * factor
     return larger, np.where(
@@ -383,7 +384,7 @@ def _resolved_by_runs(
 
 
 def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImprovement:
-    there, n_shared, weight = _shared(sizes)
+    there, n_shared, weight = _meetings(sizes)
     n = len(n_shared)
     i, j = np.triu_indices(n, 1)
     away = _differences(samples, sizes, i, j)

@@ -224,10 +224,10 @@ class Differences:
         return table.algorithms, found
 
     def _over_pairs(
-        self, table: ScoreTable, shared: Sequence[SharedEffect | None] = ()
+        self, table: ScoreTable, effects: Sequence[SharedEffect | None] = ()
     ) -> PairwiseImprovement:
         how: dict[str, Any] = {"level": self.rule.level, "resampling": self.resampling}
-        return pairwise_improvement(table_samples(table), shared=shared, **how)
+        return pairwise_improvement(table_samples(table), effects=effects, **how)
 
     def _p_without_variance(self, x: Strata, y: Strata, value: float) -> float:
         """Return the p-value of a permutation test where no run varies.

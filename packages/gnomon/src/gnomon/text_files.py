@@ -136,6 +136,21 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
         raise
 
 
+def try_folder(folder: Path) -> None:
+    """Check that a folder, which may be new, can be written to and has room; change nothing."""
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        with _named(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
+                file.write(bytes(100_000))
+                file.flush()
+    finally:
+        for each in new:
+            with suppress(OSError):
+                each.rmdir()
+
+
 def _write_beside_and_move(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write all files to a hidden folder, and only then move each to its place."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".", suffix=".partial") as hidden:

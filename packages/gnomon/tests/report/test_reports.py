@@ -1,6 +1,7 @@
 """One call reports on a table of scores, or on a file that holds one."""
 
 import csv
+import os
 import re
 
 import numpy as np
@@ -171,6 +172,9 @@ def test_a_place_is_checked_before_anything_is_computed(tmp_path, nothing_comput
         (tmp_path / name).write_text("precious")
     (tmp_path / "with-page" / "report.html").mkdir(parents=True)
     (tmp_path / "folder.md").mkdir()
+    for name in ("figures", "tables"):
+        (tmp_path / f"with-{name}").mkdir()
+        (tmp_path / f"with-{name}" / name).write_text("precious")
     before = sorted(tmp_path.rglob("*"))
     monkeypatch.chdir(tmp_path)
     for out, why in {
@@ -181,13 +185,39 @@ def test_a_place_is_checked_before_anything_is_computed(tmp_path, nothing_comput
         "nowhere/page.md": "expected a folder to write to; there is none",
         "folder.md": "expected the name of a page to write; it is a folder",
         "with-page": "exists and is not part of a report",
+        "file/below": "Not a directory",
+        "with-figures": "File exists",
+        "with-tables": "File exists",
+        "/proc/self/nowhere": "No such file or directory",
+        "/proc/self/page.html": "No such file or directory",
     }.items():
-        with pytest.raises(GnomonError, match=why) as error:
+        with pytest.raises((GnomonError, OSError), match=why) as error:
             report(source, out)
         assert "\n" not in str(error.value)
     with pytest.raises(AssertionError, match="computed"):
         report(source, "new/folder")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_without_permission_is_told_before_anything_is_computed(
+    tmp_path, nothing_computed
+):
+    tmp_path.chmod(0o555)
+    if os.access(tmp_path, os.W_OK):
+        pytest.skip("root may write to every folder")
+    for out in ("page.html", "new", "."):
+        with pytest.raises(PermissionError):
+            report(table_of(2), tmp_path / out)
+
+
+@pytest.mark.full
+def test_a_disk_without_room_is_told_before_anything_is_computed(small_disk, nothing_computed):
+    (small_disk / "fill").write_bytes(bytes(1_000_000))
+    with pytest.raises(OSError, match=r"No space left on device: .*out"):
+        report(table_of(2), small_disk / "out")
+    with pytest.raises(OSError, match="No space left on device"):
+        report(table_of(2), small_disk / "page.html")
+    assert [path.name for path in small_disk.iterdir()] == ["fill"]
 
 
 def test_files_of_others_in_the_folder_are_not_overwritten(tmp_path):

@@ -18,7 +18,7 @@ from gnomon._version import __version__
 from gnomon.errors import GnomonError, counted, either, joined
 from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
 from gnomon.printing import p_value, percent, value_in_brackets
-from gnomon.text_files import write_atomically, write_together
+from gnomon.text_files import try_folder, write_atomically, write_together
 
 if TYPE_CHECKING:
     from gnomon.ranking import Ranking
@@ -307,6 +307,9 @@ def _template() -> Template:
 def try_place(out: str | os.PathLike[str]) -> None:
     """Refuse a place that a report could not be written to, before it is computed.
 
+    Folders are tried by a small file, which is removed; an OSError tells that one cannot be
+    written to or has no room.
+
     Examples
     --------
     >>> try_place("no-such-folder/report.html")
@@ -314,17 +317,21 @@ def try_place(out: str | os.PathLike[str]) -> None:
     gnomon.errors.GnomonError: no-such-folder: expected a folder to write to; there is none
     """
     place = Path(out)
+    folders = [place, place / "figures", place / "tables"]
     if place.suffix.lower() in (".html", ".md"):
         if not place.parent.is_dir():
             raise GnomonError(f"{place.parent}: expected a folder to write to; there is none")
         if place.is_dir():
             raise GnomonError(f"{place}: expected the name of a page to write; it is a folder")
+        folders = [place.parent]
     elif place.is_file():
         raise GnomonError(f"{place}: expected a folder to write to; it is a file")
     elif not place.is_dir() and place.suffix[1:].isalpha():  # and no version
         raise GnomonError(f"{place}: expected a folder, or a name that ends in .html or .md")
     else:
         refuse_foreign(place, ["report.html"])
+    for folder in folders:
+        try_folder(folder)
 
 
 def refuse_foreign(folder: Path, names: Iterable[str]) -> None:

@@ -135,8 +135,10 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
             counts["verified"] += 1
         elif state == "withdrawn" and verified_at is not None:
             counts["withdrawn attempt"] += 1
-        elif state in ("refused", "error", "withdrawn"):
+        elif state in ("refused", "withdrawn"):
             counts["refused attempt"] += 1
+        elif state == "error":
+            counts["unverified attempt"] += 1
         elif state is not None:
             counts["waiting"] += 1
         elif unfinished:

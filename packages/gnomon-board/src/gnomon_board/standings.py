@@ -2,8 +2,10 @@
 
 Errors are :func:`gnomon.estimate`'s interquartile means, each with its own variances; ranks are
 derived from the pairs of :func:`gnomon.rank`. All verified attempts of an entry count together, as
-runs of one learner. An entry that lacks a trial, or has an attempt that was withdrawn, refused or
-left unfinished, has no rank, since its remaining attempts may be a selection.
+runs of one learner. An entry that lacks a trial, or has an attempt that was withdrawn, refused, not
+verified by the server or (in the hidden division) begun and not finished, has no rank, since its
+remaining attempts may be a selection. In the replayed division an attempt that was assigned and
+never sent is only counted in k below: the board cannot see whether it was played in private.
 
 Three rules keep further entries from steering the ranks:
 
@@ -41,7 +43,9 @@ POOL = "hidden rules"
 #: Lines of a page of the standings.
 PER_PAGE = 50
 
-Exclusion = Literal["withdrawn attempt", "refused attempt", "unfinished attempt"]
+Exclusion = Literal[
+    "withdrawn attempt", "refused attempt", "unverified attempt", "unfinished attempt"
+]
 EXCLUSIONS: tuple[Exclusion, ...] = get_args(Exclusion)
 Why = Literal["incomplete"] | Exclusion
 Order = Literal["rank", "errors", "name"]
@@ -52,9 +56,9 @@ class Contender:
     """An entry as the board shows it.
 
     Of its attempts, ``n_verified`` count. ``excluded`` is why it has no rank whatever its scores:
-    an attempt was withdrawn after verification, was used up otherwise (refused, failed, or
-    withdrawn before), or is neither finished nor closed. ``n_begun`` is the number of attempts that
-    were dealt to the account in the season.
+    an attempt was withdrawn after verification, was used up otherwise (refused, or withdrawn
+    before), could not be verified by the server, or is neither finished nor closed. ``n_begun`` is
+    the number of attempts that were dealt to the account in the season.
     """
 
     entry_id: int

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from gnomon_board.schema import Submission
 from gnomon_board.worker import work_on_one
+from remote_play import standings
 from small_season import fill
 from submitted import bearer, play_entry, register, send
 
@@ -82,6 +83,8 @@ def test_a_damaged_log_is_no_fault_of_the_participant(
     record = client.get("/api/submissions/1").json()
     assert record["state"] == "error"
     assert "not a fault of the participant" in record["reason"]
+    [line] = standings(client, "spring")["unranked"]
+    assert line["why"] == "unverified attempt"
     assert sent.name in caplog.text
     told = client.get("/healthz")
     assert told.status_code == 503
@@ -92,6 +95,7 @@ def test_a_damaged_log_is_no_fault_of_the_participant(
     client.post("/api/submissions/1/requeue", headers=bearer(admin_token))
     assert work_on_one(database, settings, "worker")
     assert client.get("/api/submissions/1").json()["state"] == "verified"
+    assert standings(client, "spring")["unranked"] == []
     assert client.get("/healthz").status_code == 200
     assert client.get("/api/submissions/1/log").content == data
 

@@ -58,7 +58,8 @@ def piece_words(piece: Any) -> str:
 _WHY_UNRANKED = {
     "incomplete": "trials are missing",
     "withdrawn attempt": "a verified attempt was withdrawn",
-    "refused attempt": "an attempt was refused, failed or withdrawn",
+    "refused attempt": "an attempt was refused or withdrawn",
+    "unverified attempt": "the server could not verify an attempt",
     "unfinished attempt": "an attempt was begun and is not finished",
 }
 

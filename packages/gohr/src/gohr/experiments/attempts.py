@@ -23,7 +23,7 @@ from gohr.board import N_BUCKETS, N_CELLS
 from gohr.errors import ConfigError
 from gohr.outcomes import EPISODE_OVER, IN_PROGRESS
 from gohr.playing import TrialLog
-from gohr.replays import Replay
+from gohr.replays import Replay, chances
 
 #: Numbers of episodes, of attempts and of codes a board; 2 with chances, else 0.
 _HEAD = struct.Struct("<IIHB")
@@ -79,8 +79,8 @@ def attempts_of(raw: bytes) -> TrialLog:
     actions, outcomes = column(n_rows).astype(np.uint8), column(n_rows, "i1").astype(np.int8)
     p0 = None
     if flags == _CHANCES:
-        n_pieces = column(n_rows).astype(np.int64)
-        p0 = column(n_rows) / np.maximum(N_BUCKETS * n_pieces, 1)
+        n_pieces, n_permitted = column(n_rows), column(n_rows)
+        p0 = chances(n_permitted, n_pieces)
     if place != len(raw) or n_attempts.min(initial=0) < 0 or n_attempts.sum() != n_rows:
         raise ValueError(f"expected {place} bytes of {n_rows} attempts, found {len(raw)} bytes")
     return TrialLog(boards, n_attempts, actions, outcomes, finish, p0)

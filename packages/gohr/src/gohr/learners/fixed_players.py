@@ -19,7 +19,7 @@ from gohr.learners.base import CompiledLearner, Learner, UniformNumbers
 from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gohr.playing import Observation, Transition, TrialLog
 from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
-from gohr.replays import replay_log
+from gohr.replays import chances, replay_log
 from gohr.rules.syntax import RuleSet
 
 _Failed: TypeAlias = npt.NDArray[np.bool_]
@@ -232,7 +232,4 @@ def chance_of_success(
     {0.5}
     """
     found = replay_log(log, rule_set, board_spec=board_spec)
-    possible = N_BUCKETS * found.n_pieces
-    chance = np.zeros(len(possible))
-    np.divide(found.n_permitted, possible, out=chance, where=possible > 0)
-    return chance
+    return chances(found.n_permitted, found.n_pieces)

@@ -66,7 +66,7 @@ def place_of(log: TrialLog, row: int) -> tuple[int, int]:
     return episode, row - int(log.n_attempts[:episode].sum()) + 1
 
 
-def with_value(log: TrialLog, column: str, place: object, value: int) -> TrialLog:
+def with_value(log: TrialLog, column: str, place: object, value: float) -> TrialLog:
     """Return a log in which one value is another."""
     values = getattr(log, column).copy()
     values[place] = value
@@ -171,6 +171,8 @@ def test_every_kind_of_episode_is_well(config, tmp_path):
             "outcome: expected 4 (denied), found 0 (accepted)",
         ),
         (lambda x: with_value(x, "outcomes", row_of(x, 1, 7), -4), (1, 7), "outcome: expected "),
+        (lambda x: with_value(x, "p0", row_of(x, 1, 7), 0.5), (1, 7), "p0: expected 0.25, "),
+        (lambda x: with_value(x, "p0", row_of(x, 1, 7), np.nan), (1, 7), "p0: expected 0.25, "),
     ],
 )
 def test_a_changed_log_is_found_at_the_place_of_its_change(first, change, place, reason):
@@ -233,7 +235,7 @@ def first_wrong_place(log: TrialLog, assignment: ExperimentConfig) -> tuple[int,
 @given(data=st.data())
 def test_the_slow_twin_finds_the_same_place(first, data):
     """Change, drop or double attempts at random: both find the same first place, or none."""
-    log = first
+    log = replace(first, p0=None)
     for _ in range(data.draw(st.integers(0, 2))):
         row = data.draw(st.integers(0, log.actions.size - 1))
         match data.draw(st.sampled_from(["action", "outcome", "finish", "drop", "double", "cut"])):

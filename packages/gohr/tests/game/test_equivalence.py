@@ -102,6 +102,26 @@ def test_rules_of_the_catalogue_are_equivalent_to_themselves_alone():
         assert bool(found) or is_shown(found, load_rule(a), load_rule(b)), (a, b)
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("(*,*,*,*,[0,1]) (*,*,*,*,p)", "(*,*,*,*,[1,0])"),
+        ("(*,*,*,*,[0,2]) (*,*,*,*,[pc,ps+2])", "(*,*,*,*,[0,2])"),
+    ],
+)
+def test_last_buckets_that_no_play_reaches_do_not_count(a, b):
+    found = equivalent(a, b)  # there are too many boards of nine pieces to search all
+    assert found.equivalent
+    assert found.exact
+    assert found.n_boards == 0
+
+
+def test_last_buckets_that_only_a_later_move_reaches_count():
+    # After buckets 0 and 1 a third piece may go to 2.
+    found = equivalent("(*,*,*,*,[0,p+1])", "(*,*,*,*,0) (*,*,*,*,[p==0])", n_boards=100)
+    assert not found
+
+
 def test_a_rule_of_many_parts_is_searched():
     text = f"(bucket:[0,1], code:[{','.join(['!p.bucket'] * 128)}]) (bucket:[2,3])"
     assert equivalent(text, text).exact

@@ -116,7 +116,9 @@ def test_every_score_of_a_run_is_documented():
     documented = rows(section("gohr/experiments.md", "Scores of a run"))
     for name, score in SCORES.items():
         direction = "higher" if score.higher_is_better else "lower"
-        assert f"| {score.unit} | {direction} | " in documented[name]
+        description = rf"\| {score.unit} \| {direction} \| [A-Z0-9][^|]+\. \|$"
+        assert re.search(description, documented[name].strip()), name
+        assert ("One score per episode." in documented[name]) is score.per_episode, name
 
 
 def test_every_column_of_the_attempts_is_documented():

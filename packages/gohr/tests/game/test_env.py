@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 import gohr
 from gnomon.errors import UnknownNameError
-from gohr import Board, HiddenRulesEnv, HistoryStack, LastSuccess, Piece
+from gohr import Board, HiddenRulesEnv, HistoryStack, LastSuccess, Piece, ReferenceGame
 from gohr.errors import RuleError
 from gohr.rules import parse
 
@@ -120,6 +120,23 @@ def test_a_board_of_ones_own_does_not_move_the_sequence_of_boards() -> None:
     own = gohr.draw_boards(1, rng=9)[0]
     assert (env.reset(options={"board": own})[0]["board"] == own).all()
     assert (env.reset()[0]["board"] == second).all()
+
+
+def test_the_environment_plays_as_the_reference_interpreter_does() -> None:
+    env = HiddenRulesEnv("b23-then-b01", reveal=True)
+    rng = np.random.default_rng(0)
+    for seed in range(5):
+        observation, info = env.reset(seed=seed)
+        game = ReferenceGame(gohr.load_rule("b23-then-b01"), Board.from_codes(observation["board"]))
+        terminated = False
+        while not terminated:
+            pos_of = {p.id: p.pos for p in game.pieces}
+            permitted = [(1 + a // 4, a % 4) for a in np.flatnonzero(info["permitted"]).tolist()]
+            assert permitted == sorted((pos_of[i], b) for i, b in game.legal_moves())
+            action = int(rng.integers(144))
+            _, _, terminated, _, info = env.step(action)
+            assert info["outcome"] == game.attempt_at(1 + action // 4, action % 4)
+        assert game.finish == 1
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -82,3 +84,31 @@ def mutations(draw) -> str:
 @given(mutations())
 def test_real_texts_with_mistakes(text):
     check(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 100_000,
+        "[" * 100_000,
+        "(*,*,*,*," + "!" * 100_000 + "p)",
+        "(*,*,*,*," + "1+" * 100_000 + "1)",
+        "(*,*,*,*," + "p." * 100_000 + "p)",
+        "(*,*,*,*," + "[" * 50_000 + "1" + "]" * 50_000 + ")",
+        "(*,*,*,*," + "(" * 50_000 + "1" + ")" * 50_000 + ")",
+        "9" * 100_000,
+        '"' + "x" * 100_000,
+        "x" * 100_000,
+        "\n" * 100_000,
+        "#" * 100_000,
+        "(*,*,*,*,[" + "1," * 50_000 + "1])",
+        "(*,*,*,*,0)" * 5_000,
+        "(*,*,*,*,0)\n" * 5_000,
+        "Order X=[" + "1," * 50_000 + "1]\n()",
+        "(" + "size:1," * 20_000 + "size:1)",
+    ],
+    ids=lambda text: f"{text[:12]!r}..{len(text)}",
+)
+def test_long_texts_are_no_strain(text):
+    with suppress(RuleSyntaxError):
+        parse(text)

@@ -145,7 +145,7 @@ def replay(
         found_in = [*reply, states.finish, states.last, states.board]
         for found, (what, expected) in zip(found_in, engine_side(play), strict=True):
             differ(what, expected, np.asarray(found), rows, step)
-        met.update(np.asarray(reply[0]).tolist())
+        met.update(np.asarray(reply.outcome).tolist())
     met["stalemates"] = int((states.finish == STALEMATE).sum())
     return met
 

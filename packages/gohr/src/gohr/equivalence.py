@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -248,9 +248,14 @@ class _Pair:
         return player
 
 
-#: The meaning of a rule line: its count; the atoms with counts or further conditions, in their
-#: order if there are counts; and the moves of the other atoms.
-_Form: TypeAlias = tuple[int, list[tuple[object, ...]], _Accepts]
+class _Form(NamedTuple):
+    """The meaning of a rule line."""
+
+    line_count: int
+    #: Atoms with counts or further conditions, in their order if there are counts.
+    others: list[tuple[object, ...]]
+    #: Moves of the other atoms.
+    plain: _Accepts
 
 
 def _form(rule: CompiledRule, k: int) -> _Form:
@@ -270,18 +275,17 @@ def _form(rule: CompiledRule, k: int) -> _Form:
         buckets = tables[n_pieces + N_CELLS :].reshape(5, 5, 5, N_BUCKETS)
         there = np.moveaxis(buckets[..., _QUADRANTS], -1, 0)
         plain |= (pieces[:, None] & cells)[:, :, None, None, None] & there
-    return count, others if metered else sorted(set(others), key=repr), plain
+    return _Form(count, others if metered else sorted(set(others), key=repr), plain)
 
 
 def _have_one_form(a: CompiledRule, b: CompiledRule) -> bool:
     """Return whether the tables of two rules come to the same form."""
-    lines = [[_form(rule, k) for k in range(len(rule.lines))] for rule in (a, b)]
-    if [line[:2] for line in lines[0]] != [line[:2] for line in lines[1]]:
+    one, other = ([_form(rule, k) for k in range(len(rule.lines))] for rule in (a, b))
+    if [(x.line_count, x.others) for x in one] != [(x.line_count, x.others) for x in other]:
         return False
-    pairs = [(one, other) for (*_, one), (*_, other) in zip(*lines, strict=True)]
-    if lines[0][0][:2] == (-1, []) and len(pairs) == 1:
-        return _alike_where_reachable(*pairs[0])
-    return all(np.array_equal(one, other) for one, other in pairs)
+    if len(one) == 1 and one[0].line_count < 0 and not one[0].others:
+        return _alike_where_reachable(one[0].plain, other[0].plain)
+    return all(np.array_equal(x.plain, y.plain) for x, y in zip(one, other, strict=True))
 
 
 def _alike_where_reachable(a: _Accepts, b: _Accepts) -> bool:

@@ -132,8 +132,7 @@ class HiddenRules(Dimensions):
         """
         after, reply = attempt(self, params.rules, state, action, params.max_steps_in_episode)
         fresh = begin(self, params.rules, after.rule, *_draw_boards(key, self.board))
-        done = reply[2] | reply[3]
-        return _answer(after, reply, _new_if(done, fresh, after))
+        return _answer(after, reply, _new_if(reply.done, fresh, after))
 
     @functools.partial(jax.jit, static_argnums=(0, 2))
     def reset_boards(
@@ -163,7 +162,7 @@ class HiddenRules(Dimensions):
         horizon = params.max_steps_in_episode
         make_attempts = jax.vmap(lambda s, a: attempt(self, params.rules, s, a, horizon))
         after, reply = make_attempts(states, actions)
-        done = reply[2] | reply[3]
+        done = reply.done
         n_fresh = -(-len(done) // 16)
         dealt = _draw_boards(key, self.board, n_fresh)
         # A processor handles the few rows that have ended; a GPU is faster over all of them.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -36,10 +36,22 @@ _NOWHERE = 1 << 30
 
 #: A bank of rules.
 Tables: TypeAlias = Mapping[str, Any]
-#: Of an attempt: outcome, reward, terminated, truncated.
-Reply: TypeAlias = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
 #: The entries of a table, by its name and indices.
 LookUp: TypeAlias = Callable[..., jax.Array]
+
+
+class Reply(NamedTuple):
+    """Reply of the game to an attempt."""
+
+    outcome: jax.Array
+    reward: jax.Array
+    terminated: jax.Array
+    truncated: jax.Array
+
+    @property
+    def done(self) -> jax.Array:
+        """Whether the episode has ended."""
+        return self.terminated | self.truncated
 
 
 @dataclass(frozen=True)
@@ -299,8 +311,8 @@ def attempt(
 
     after = _settled(dims, bank, moved)
     reward = jnp.where(over | accepted, 0.0, -1.0).astype(jnp.float32)
-    truncated = after.time >= horizon
-    return after, (outcome.astype(jnp.int8), reward, after.finish != IN_PROGRESS, truncated)
+    terminated, truncated = after.finish != IN_PROGRESS, after.time >= horizon
+    return after, Reply(outcome.astype(jnp.int8), reward, terminated, truncated)
 
 
 def _look(dims: Dimensions, code: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -33,9 +33,11 @@ MOST_ENTRIES = 1 << 22
 
 _ALL, _BITS = 0b1111, np.array([1, 2, 4, 8])
 # Fields, counted over all records: of the piece attempted, with the bucket tried; those that last
-# buckets depend on; and the first of the last piece in the bucket that is tried.
+# buckets depend on, which are the cell, and whether there is a record and its bucket for the next
+# three; and the first of the last piece in the bucket that is tried.
 _LOOK, _CELL, _TRIED = (1, 2), (3,), 4
-_LAST_BUCKETS, _BY_BUCKET = (3, 5, 9, 10, 14, 15, 19), 20
+_LAST_BUCKETS = (*_CELL, *(N_FIELDS * record + k for record in (1, 2, 3) for k in (0, _TRIED)))
+_BY_BUCKET = 4 * N_FIELDS
 _QUADRANTS = [nearest_bucket(1 + cell) for cell in range(N_CELLS)]
 
 Bytes = npt.NDArray[np.uint8]

@@ -80,7 +80,7 @@ def replay_by_reference(spec: BoardSpec, per_rule: int, n_steps: int, seed: int)
         actions = some_actions(legal, there, rng)
         finish = np.asarray(states.finish)
         states, reply = attempts(env, params.rules, states, actions, 1000)
-        outcome, after = np.asarray(reply[0]), np.asarray(states.finish)
+        outcome, after = np.asarray(reply.outcome), np.asarray(states.finish)
         for i, game in enumerate(games):
             assert (reference_mask(game) == legal[i]).all(), NAMES[rows[i]]
             assert game.finish == finish[i]

@@ -25,7 +25,8 @@ class GameCache(Generic[_Game]):
 
     def take(self, number: int) -> _Game | None:
         """Take a game out; None if it must be rebuilt."""
-        return self._games.pop(number, None)
+        with self._lock:
+            return self._games.pop(number, None)
 
     def put_back(self, number: int, game: _Game) -> None:
         """Keep a game as it is committed; drop the one that was used longest ago if it is full."""

@@ -90,6 +90,8 @@ Division = Literal["hidden", "replayed"]
 SubmissionState = Literal[
     "uploading", "queued", "verifying", "verified", "refused", "error", "withdrawn"
 ]
+#: States before a verdict: the log is awaited, in the queue, or being verified.
+WAITING: tuple[SubmissionState, ...] = ("uploading", "queued", "verifying")
 
 
 class Account(Base):

@@ -11,18 +11,17 @@ from sqlalchemy.orm import joinedload
 
 from gnomon_board.accounts import registration, request_of, waiting_requests
 from gnomon_board.database import find_row
-from gnomon_board.schema import AuditRecord, Entry, Season, Submission, Token
+from gnomon_board.schema import WAITING, AuditRecord, Entry, Season, Submission, Token
 from gnomon_board.seasons import why_closed
 from gnomon_board.tokens import is_live
-from gnomon_board.web.api.dependencies import MaybeCaller, ReadSession, site_of
+from gnomon_board.web.api.dependencies import MOST, MaybeCaller, ReadSession, site_of
 from gnomon_board.web.api.records import SubmissionRecord, TokenRequestRecord
 from gnomon_board.web.templating import html_response
 
 router = APIRouter(tags=["pages"])
 
-_MOST = 2**31 - 1
 _PAGE = 100
-_OPEN = ("uploading", "queued", "verifying", "error")
+_OPEN = (*WAITING, "error")
 
 
 @router.get("/moderation", include_in_schema=False)
@@ -30,7 +29,7 @@ def moderation(
     request: Request,
     session: ReadSession,
     who: MaybeCaller,
-    before: Annotated[int | None, Query(ge=1, le=_MOST)] = None,
+    before: Annotated[int | None, Query(ge=1, le=MOST)] = None,
 ) -> Response:
     """List the newest records of the log, a hundred at a time, and first the submissions that wait.
 
@@ -94,7 +93,7 @@ def submit(
     request: Request,
     session: ReadSession,
     who: MaybeCaller,
-    entry: Annotated[int | None, Query(ge=1, le=_MOST)] = None,
+    entry: Annotated[int | None, Query(ge=1, le=MOST)] = None,
 ) -> Response:
     """Show how a learner is registered, played and submitted; with ``entry``, for this one."""
     seasons = session.scalars(select(Season).order_by(Season.id.desc()))

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from gnomon.text_files import csv_text
 from gnomon_board.database import find_named
 from gnomon_board.errors import Conflict, Missing
-from gnomon_board.schema import Season, Submission
+from gnomon_board.schema import WAITING, Season, Submission
 from gnomon_board.seasons import why_closed
 from gnomon_board.settings import Settings
 from gnomon_board.standing_cache import board_of
@@ -86,8 +86,7 @@ def standings(
         whole = board.standings.get(season)
         found = select_lines(whole.ranked, **asked, page=page)
         waiting = select(func.count(Submission.id)).where(
-            Submission.season_id == season.id,
-            Submission.state.in_(("uploading", "queued", "verifying")),
+            Submission.season_id == season.id, Submission.state.in_(WAITING)
         )
         # The learners without a rank stand below the first page.
         below = page == 1 and not verified

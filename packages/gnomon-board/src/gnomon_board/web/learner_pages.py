@@ -20,6 +20,7 @@ from gnomon_board.standing_cache import board_of, counted_trials
 from gnomon_board.standings import LEVEL, PER_PAGE, Contender, compared
 from gnomon_board.submissions import shows_hidden_rules
 from gnomon_board.web.api.dependencies import (
+    MOST,
     CurrentSettings,
     DatabaseOf,
     MaybeCaller,
@@ -157,7 +158,7 @@ def _errors_by_entry(session: Session, rule_id: int) -> dict[int, list[float]]:
 
 # -- two learners ----------------------------------------------------------------------------------
 
-EntryNumber = Annotated[int, Query(ge=1, le=2**31 - 1, description="The number of an entry.")]
+EntryNumber = Annotated[int, Query(ge=1, le=MOST, description="The number of an entry.")]
 
 
 @router.get("/compare", include_in_schema=False)
@@ -198,8 +199,6 @@ def compare(
 
 # -- submissions -----------------------------------------------------------------------------------
 
-_MOST = 2**31 - 1
-
 
 @router.get("/submissions/{number}", include_in_schema=False)
 def submission(request: Request, session: ReadSession, number: RowId, who: MaybeCaller) -> Response:
@@ -234,9 +233,9 @@ def replay(
     settings: CurrentSettings,
     number: RowId,
     rule: Annotated[str, Query(max_length=128)] = "",
-    trial: Annotated[int, Query(ge=0, le=_MOST)] = 0,
-    episode: Annotated[int, Query(ge=0, le=_MOST)] = 0,
-    step: Annotated[int, Query(ge=0, le=_MOST)] = 0,
+    trial: Annotated[int, Query(ge=0, le=MOST)] = 0,
+    episode: Annotated[int, Query(ge=0, le=MOST)] = 0,
+    step: Annotated[int, Query(ge=0, le=MOST)] = 0,
 ) -> Response:
     """Show every attempt of an episode; without a rule, of the first one."""
     found = find_row(session, Submission, number)

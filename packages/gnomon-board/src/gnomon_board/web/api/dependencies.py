@@ -193,9 +193,10 @@ Submitter = Annotated[Caller, Depends(caller("submit"))]
 Moderator = Annotated[Caller, Depends(caller("moderate"))]
 Admin = Annotated[Caller, Depends(caller("admin"))]
 
-_MOST = 2**31 - 1
+#: The largest number in a column of integers.
+MOST = 2**31 - 1
 
-RowId = Annotated[int, Path(ge=1, le=_MOST)]
+RowId = Annotated[int, Path(ge=1, le=MOST)]
 Slug = Annotated[str, Path(min_length=1, max_length=MAX_NAME, pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Limit = Annotated[int, Query(ge=1, le=500, description="Maximum number of records.")]
-After = Annotated[int, Query(ge=0, le=_MOST, description="Only records with a greater id.")]
+After = Annotated[int, Query(ge=0, le=MOST, description="Only records with a greater id.")]

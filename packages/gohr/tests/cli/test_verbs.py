@@ -180,7 +180,7 @@ def test_what_cannot_be_written_is_named_as_it_was_asked_for(command, folder, tm
     for words, message in (
         ("report {} --out there", "there: expected a folder to write to; it is a file"),
         ("report {} --out there/below", "there/below: Not a directory"),
-        ("report {} --out page", "page: File exists"),
+        ("report {} --out page", "page/figures: File exists"),
         ("report {} --out x.pdf", "x.pdf: expected a folder, or a name that ends in .html or .md"),
         ("score {} --out tce.csv", "tce.csv: expected the name of a file to write; it is a folder"),
     ):

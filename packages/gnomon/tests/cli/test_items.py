@@ -38,6 +38,11 @@ def test_verbs_know_items(command, answers):
     assert [one["metric"] for one in of[:3]] == ["pass@2", "pass^2", "mean"]
     assert of[2]["n_clusters"] == 4
     assert [one["name"] for one in found("rank answers.csv")] == ["large", "small"]
+    usual = Path("answers.csv").read_text("utf-8").replace("topic", "cluster", 1)
+    Path("usual.csv").write_text(usual, "utf-8")
+    told = "gnomon read FILE --cluster cluster --out CLUSTERED.csv makes them clusters"
+    assert told in command("gnomon estimate usual.csv").err
+    assert told not in command("gnomon read usual.csv --cluster cluster").err
 
 
 def test_tables_and_figures_of_items_are_shown(command, answers):

@@ -105,3 +105,19 @@ def test_a_gate_whose_output_nobody_reads_neither_passes_nor_fails(tmp_path):
     said = subprocess.run(gate, stdout=writing, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     os.close(writing)
     assert (said.returncode, said.stderr) == (141, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_to_a_full_disk_is_refused(tmp_path):
+    (tmp_path / "s.csv").write_text(SCORES)
+    with Path("/dev/full").open("w") as full:
+        said = subprocess.run(
+            [*GNOMON, "read", "s.csv", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONUNBUFFERED": ""},
+        )
+    assert said.stderr == "gnomon: standard output: No space left on device\n"
+    assert said.returncode == 2

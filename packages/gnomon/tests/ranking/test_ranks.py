@@ -299,6 +299,14 @@ def test_the_smallest_resolvable_difference_is_one_number():
     assert "a typical pair: a win probability of 1.00" in str(found)
 
 
+@pytest.mark.parametrize(("n", "resolvable"), [(5, None), (6, 0.5), (7, 0.5)])
+def test_what_a_few_tasks_can_resolve_agrees_with_the_test(n, resolvable):
+    table = ScoreTable.from_arrays({"old": [np.arange(n)], "new": [np.arange(n) + 1.0]})
+    found = quietly(rank, table)
+    assert found.resolvable == pytest.approx(resolvable)
+    assert found.separated.any() == (resolvable is not None)
+
+
 def test_a_sign_test_needs_a_known_number_of_tasks():
     won = np.arange(60) < 36
     found = quietly(rank, ScoreTable.from_arrays({"a": [won], "b": [~won]}))

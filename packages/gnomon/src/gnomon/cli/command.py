@@ -116,7 +116,9 @@ class Command:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         try:
             asked = [word for word in sys.argv[1:2] if word in self.verbs]
-            sys.exit(self.application(*asked)(prog_name=self.name, standalone_mode=False))
+            status = self.application(*asked)(prog_name=self.name, standalone_mode=False)
+            sys.stdout.flush()
+            sys.exit(status)
         except GnomonError as error:
             self._fail(str(error))
         except _Misuse as error:
@@ -126,9 +128,13 @@ class Command:
                 self._fail(f"{text.removesuffix('.')} (see {verb} --help)")
             error.show()  # the whole help, where a verb is missing
             sys.exit(error.exit_code)
+        except BrokenPipeError:
+            _unwritable_output()
+            sys.exit(_SIGPIPE)
         except OSError as error:
             what = error.strerror or str(error) or type(error).__name__
-            self._fail(": ".join(str(part) for part in (error.filename, what) if part))
+            where = _unwritable_output() or error.filename
+            self._fail(": ".join(str(part) for part in (where, what) if part))
         except KeyboardInterrupt:
             message("stopped", self.name)
             sys.exit(130)
@@ -172,6 +178,19 @@ def _root(
     ] = False,
 ) -> None:
     pass
+
+
+def _unwritable_output() -> str | None:
+    """Return the name of standard output if it cannot be written to, and drop what it holds.
+
+    Python would try to write it once more at its end, and report that on lines of its own.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return "standard output"
+    return None
 
 
 def _prepare_streams() -> None:

@@ -161,6 +161,15 @@ def read_scores(
     if units is not None or cluster is not None:
         table = replace(table, units=units or table.units, cluster=cluster)
     averaged = window is not None and not all("window" in reader.takes for reader in readers)
+    if table.units == "items" and table.cluster is None and "cluster" in table.rows:
+        remedy = either(
+            "cluster='cluster'", "gnomon read FILE --cluster cluster --out CLUSTERED.csv"
+        )
+        if len(table.rows.texts("cluster").names) > 1:
+            note(
+                "column 'cluster' is not used: items are treated as independent, and intervals are "
+                f"too narrow if items of a cluster are alike; {remedy} makes them clusters"
+            )
     if at == "end" and not averaged:
         table = table.last_step()
     elif at is not None or averaged:

@@ -518,6 +518,9 @@ def sign_flip_p_values(away: FloatArray, level: float) -> tuple[FloatArray, Floa
     next_one = int(np.searchsorted(largest, limit + 1e-4, side="right"))
     critical = float(largest[next_one]) if next_one < n_flips else np.inf
     resolved = critical * np.where(scale > 0.0, scale, np.inf)
+    # The largest sum that there can be is exact, lest rounding put what is needed above it.
+    most = np.abs(away).sum(axis=0)
+    resolved = np.where(np.abs(resolved - most) < 1e-5 * most, most, resolved)
     if n_pairs == 1:
         return p_value, p_value, resolved
     above = n_flips - np.searchsorted(largest, seen, side="left")

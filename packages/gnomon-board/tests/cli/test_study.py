@@ -112,8 +112,14 @@ def test_the_first_study_makes_the_board(command, tmp_path):
 
 def test_a_player_is_excluded_and_included_again(study):
     with browser(study("new plan.toml")) as (client, invitation):
-        begin(client, invitation)
+        play_out(client, begin(client, invitation))
     for expected in (True, False):
+        study("export pilot out --identifiers")
         found = study("exclude pilot pilot-0001").results
         assert found == [{"player": "pilot-0001", "excluded": expected}]
+        study("export pilot out")
+        tables = [path for path in Path("out").glob("*.csv") if "pilot-0001" in path.read_text()]
+        others = set() if expected else {"attempts.csv", "pilot-transcript.csv", "pilot-boards.csv"}
+        assert {each.name for each in tables} == {"participants.csv"} | others
+        assert Path("out/run").exists() is not expected
     assert study("exclude pilot nobody").status == 2

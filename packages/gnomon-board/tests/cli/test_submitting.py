@@ -62,5 +62,18 @@ def test_learners_come_from_the_participant_only(hostile, tmp_path):
     assert (written["trials"], written["seed"], written["rules"][0]["name"]) == (2, 7, "any")
     assert "PWNED" not in out.read_text()
     assert "attempt 1" in done.output
+    where[where.index(str(out))] = str(tmp_path / "again.toml")
     done = CliRunner().invoke(COMMAND.application(), ["register", "s", "Mine", "--again", *where])
     assert "attempt 2" in done.output
+
+
+def test_a_place_that_cannot_take_the_assignment_is_refused_before_the_server_is_asked(
+    command, tmp_path, monkeypatch
+):
+    (tmp_path / "mine.toml").write_text('learners = ["frugal"]')
+    to = "gnomon-board register s Mine --to http://127.0.0.1:1 --token t --out"
+    command(f"{to} mine.toml").assert_refused("mine.toml: exists, and is not replaced")
+    assert (tmp_path / "mine.toml").read_text() == 'learners = ["frugal"]'
+    command(f"{to} none/x.toml").assert_refused("none: expected a folder to write to")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    command(f"{to} x.toml").assert_refused("expected a folder that you may write to")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -39,15 +40,25 @@ def register(
 ) -> None:
     """Register a learner in a season, and write its assignment.
 
-    Only rules, boards, numbers and the seed are taken from the server's answer.
+    Only rules, boards, numbers and the seed are taken from the server's answer. A file that exists
+    is not replaced.
 
     Example:
       gnomon-board register spring "My DQN" --learner linear_dqn --out assigned.toml
     """
     from gnomon.text_files import write_atomically
     from gnomon_board import Client
+    from gnomon_board.errors import LeaderboardError
 
-    with answering("register", as_json=as_json) as answer:
+    with answering("register", as_json=as_json, writes=(out,)) as answer:
+        if out is not None and out.exists():
+            raise LeaderboardError(
+                f"{out}: exists, and is not replaced; give another file (--out), or remove it"
+            )
+        if out is not None and not os.access(out.parent, os.W_OK):
+            raise LeaderboardError(
+                f"{out.parent}: expected a folder that you may write to; give another file (--out)"
+            )
         client = Client(to, token, insecure=insecure)
         entry = client.entry(season, name, description=description)
         if again:

@@ -9,6 +9,7 @@ import csv
 import datetime
 import io
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
@@ -107,9 +108,11 @@ def games_of(session: Session, study: Study, *, tests: bool = False) -> list[Pla
 def write_study(
     session: Session, name: str, folder: Path, *, identifiers: bool = False
 ) -> list[Path]:
-    """Write all recorded data of a study into a folder, and return the paths.
+    """Write the recorded data of a study into a folder, and return the paths.
 
     With ``identifiers``, also write a table of the players' identifiers and completion codes.
+    Excluded players are in that table and in ``participants.csv`` only. Files of an earlier export
+    into the folder are replaced or removed.
 
     Raises Conflict: there is no attempt yet. Raises Missing: there is no such study.
     """
@@ -117,11 +120,11 @@ def write_study(
     games, tests = games_of(session, study), games_of(session, study, tests=True)
     if not any(game.session.attempts for game in [*games, *tests]):
         raise Conflict("this study has no attempt yet")
-    # Players who made an attempt and are not excluded, in the order of arrival.
-    active = {game.player for game in games if game.session.attempts}
-    players = [each.player for each in player_counts(session, study)]
-    counted = [p.player for p in players if p.player in active and p.excluded_at is None]
-    trials = {player: number for number, player in enumerate(counted)}
+    kept = {each.player for each in study.assignments if each.excluded_at is None}
+    games, tests = ([each for each in group if each.player in kept] for group in (games, tests))
+    # Players who made an attempt, in the order of arrival.
+    active = dict.fromkeys(game.player for game in games if game.session.attempts)
+    trials = {player: number for number, player in enumerate(active)}
     tables = {
         "participants": _participants(session, study, trials),
         "attempts": (
@@ -149,6 +152,9 @@ def write_study(
         "study_plan.json": json.dumps(study.plan, indent=1, ensure_ascii=False) + "\n",
         **{f"rules/{name}.txt": text for name, text in rules.items()},
     }
+    if (folder / "study_plan.json").exists():  # an earlier export
+        for name in ("identifiers.csv", "outcomes.csv"):
+            (folder / name).unlink(missing_ok=True)
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / name, text.encode())
@@ -191,7 +197,7 @@ def _attempts(game: PlayedGame, *, replied: bool = True) -> Iterator[Sequence[An
 
 
 def _answers(session: Session, study: Study) -> Iterator[Sequence[Any]]:
-    names = {player.id: player.player for player in study.assignments}
+    names = {each.id: each.player for each in study.assignments if each.excluded_at is None}
     query = select(StudyAnswer).where(StudyAnswer.assignment_id.in_(names))
     for each in session.scalars(query.order_by(StudyAnswer.id)):
         yield (
@@ -227,10 +233,15 @@ def write_study_run(
     """Write the games of a study as a run folder, and return it; None without any attempt.
 
     ``trials`` has the number of each player's trials, from 0; other players, and games without an
-    attempt, are left out. The folder is new, or that of an older run of the same study.
+    attempt, are left out. The folder is new, or that of an older run of the same study, which is
+    replaced, and removed without any attempt.
     """
     games = [game for game in games if game.player in trials and game.session.attempts]
     if not games:
+        if path.is_dir() and any(path.iterdir()):
+            older = Run.open(path).config
+            if older.recorded is not None and older.name == name:
+                shutil.rmtree(path)
         return None
     spec = _common_spec([game.session.game.board for game in games])
     people, n_trials = LearnerEntry("person", "people"), 1 + max(trials.values())

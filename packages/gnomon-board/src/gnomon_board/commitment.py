@@ -84,7 +84,7 @@ class Reveal(BaseModel):
         try:
             found = cls.model_validate(record)
         except ValidationError as errors:
-            raise wrong_field(errors) from None
+            raise wrong_field(errors, cls) from None
         for rule in found.rules:
             try:
                 parse(rule.text)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
 from gnomon.errors import GnomonError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from pydantic import ValidationError
+    from pydantic import BaseModel, ValidationError
 
 
 class LeaderboardError(GnomonError):
@@ -76,14 +76,38 @@ class RefusedError(GnomonError):
         self.status = status
 
 
-def wrong_field(errors: ValidationError, known: Iterable[str] = ()) -> LeaderboardError:
+def wrong_field(
+    errors: ValidationError, model: type[BaseModel], also: Iterable[str] = ()
+) -> LeaderboardError:
     """Return an error that names an invalid field of a file and the reason; items count from 1.
 
-    An unknown field comes first, since it may be the cause of a missing one.
+    An unknown field comes first, since it may be the cause of a missing one. It is compared with
+    the fields of its own table, and at the top level with those of `also`, which `model` lacks.
     """
     first = min(errors.errors(), key=lambda each: each["type"] != "extra_forbidden")
     place = [str(part + 1) if isinstance(part, int) else part for part in first["loc"]]
     reason = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
+        known = {*_table_of(model, first["loc"]), *(also if len(place) == 1 else ())}
         reason = str(UnknownNameError("field", place[-1], known))
     return LeaderboardError(f"field {'.'.join(place)!r}: {reason}" if place else reason)
+
+
+def _table_of(model: type[BaseModel], place: Sequence[int | str]) -> Iterable[str]:
+    """Return the names of the fields of the table that has the field at a place."""
+    is_key = False
+    for part in place[:-1]:
+        if not is_key and part in model.model_fields:
+            annotation = model.model_fields[str(part)].annotation
+            is_key = get_origin(annotation) is dict  # a key may have the name of a field
+            model = next(_models_in(annotation), model)
+        else:
+            is_key = False
+    return model.model_fields
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if hasattr(annotation, "model_fields"):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models_in(argument)

@@ -54,7 +54,7 @@ class RemotePlan(BaseModel):
         try:
             plan = cls.model_validate(dict(values))
         except ValidationError as errors:
-            raise wrong_field(errors, cls.model_fields) from None
+            raise wrong_field(errors, cls) from None
         if isinstance(plan.learner, dict) and not isinstance(plan.learner.get("kind"), str):
             raise LeaderboardError("field 'learner': expected a kind, or a table with one")
         return plan.model_copy(update={"entry": plan.entry or plan.learner_entry().name})

@@ -52,8 +52,7 @@ def read_season(
         try:
             fields = _SeasonFields.model_validate(values)
         except ValidationError as errors:
-            known = {**_SeasonFields.model_fields, **_HiddenFields.model_fields}
-            raise wrong_field(errors, known) from None
+            raise wrong_field(errors, _SeasonFields) from None
         hidden = fields.hidden
         own = fields.rules if hidden is None else hidden.rules
         # Rules, suites and boards are read as those of an experiment.

@@ -44,6 +44,9 @@ def test_a_plan_is_read(tmp_path):
         ('lists = {"=cmd" = ["clockwise"]}', "'=cmd': expected letters"),
         ("lists = {a = []}", "field 'lists.a': Tuple should have at least 1 item"),
         ('lists = {a = [{rule = "x", epsodes = 3}]}', "did you mean 'episodes'?"),
+        ("guess = 3", "unknown field 'guess'; known: board, consent, debrief, defaults, "),
+        ('lists = {board = [{rule = "x", title = 3}]}', "unknown field 'title'; known: board, ep"),
+        ("recruitment = {left = {rule = 3}}", "unknown field 'rule'; known: code, url"),
         (
             'lists = {a = [{rule = "x", guess = "mastery"}]}',
             "expected a number of successes for",

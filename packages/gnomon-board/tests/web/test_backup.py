@@ -106,12 +106,22 @@ def test_a_damaged_backup_is_refused(called, database, settings, empty_place, tm
     tables.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     status, _, err = called("restore", tmp_path / "backup", empty_place)
     assert (status, "the backup's database is damaged" in err) == (2, True)
+    assert not empty_place.data.exists()
     tables.write_bytes(data)
-    log = next((tmp_path / "backup" / "evidence").glob("*/*"))
-    log.write_bytes(log.read_bytes() + b"!")
+    log = max((tmp_path / "backup" / "evidence").glob("*/*"))
+    whole = log.read_bytes()
+    log.write_bytes(whole + b"!")
     status, _, err = called("restore", tmp_path / "backup", empty_place)
     assert status == 2
     assert re.search("expected the log with this SHA-256", err)
+    assert not empty_place.data.exists()
+    # A folder that was there stays, empty, and takes the repaired backup.
+    empty_place.data.mkdir()
+    assert called("restore", tmp_path / "backup", empty_place)[0] == 2
+    assert list(empty_place.data.iterdir()) == []
+    log.write_bytes(whole)
+    assert called("restore", tmp_path / "backup", empty_place)[0] == 0
+    assert {each.name for each in empty_place.data.iterdir()} == {"evidence", tables.name}
     (tmp_path / "backup" / "backup.json").unlink()
     status, _, err = called("restore", tmp_path / "backup", empty_place)
     assert status == 2

@@ -376,8 +376,8 @@ class StudyPlan(Part):
         try:
             return cls.model_validate(dict(record), context=base)
         except ValidationError as errors:
-            known = {"defaults", *StudyPlan.model_fields, *Series.model_fields}
-            raise ConfigError(f"{where}: {wrong_field(errors, known)}") from None
+            found = wrong_field(errors, StudyPlan, also=["defaults"])
+            raise ConfigError(f"{where}: {found}") from None
 
 
 def _whole(entry: Any, shared: Mapping[str, Any], base: Path | None, texts: Any) -> Any:

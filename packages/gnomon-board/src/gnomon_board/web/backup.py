@@ -17,7 +17,9 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from sqlalchemy import select
@@ -87,39 +89,57 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
 def restore_backup(backup: Path, settings: Settings) -> dict[str, Any]:
     """Make the data folder and the SQLite file of a server from a backup; both must be new.
 
-    The tables of an older backup are migrated to this version.
+    The tables of an older backup are migrated to this version. Nothing is left of a restore that
+    fails: files are moved to their places after every hash was checked.
 
     Raises LeaderboardError: the backup is incomplete or damaged, or there is a leaderboard already.
     """
     record = _read_manifest(backup)
     if settings.evidence.exists() and any(settings.evidence.iterdir()):
         raise LeaderboardError(f"{settings.evidence}: expected no logs yet, found some")
-    settings.data.mkdir(parents=True, exist_ok=True)
-    settings.data.chmod(0o700)
     file = _file_of(Database(settings.database))
     if file.exists():
         raise LeaderboardError(f"{file}: expected no leaderboard yet, found one")
-    held = file.with_name(f".restoring-{file.name}")
-    shutil.copyfile(backup / _DATABASE, held)
-    source = Database(f"sqlite:///{held}")
+    is_new = not settings.data.exists()
+    settings.data.mkdir(parents=True, exist_ok=True)
+    settings.data.chmod(0o700)
     try:
-        if not is_sound(held, record["database_sha256"]):
-            raise LeaderboardError("the backup's database is damaged")
+        with (
+            TemporaryDirectory(prefix=".restoring-", dir=settings.data) as data,
+            TemporaryDirectory(prefix=".restoring-", dir=file.parent) as tables,
+        ):
+            held = replace(settings, data=Path(data))
+            n_logs = _copy_backup(backup, record, held, Path(tables) / _DATABASE)
+            settings.evidence.mkdir(exist_ok=True)
+            for folder in held.evidence.glob("*"):
+                shutil.move(folder, settings.evidence)
+            # Moved last: without its tables a restore is incomplete, and a server starts anew.
+            os.replace(Path(tables) / _DATABASE, file)
+    except BaseException:
+        if is_new:
+            shutil.rmtree(settings.data)
+        raise
+    return record | {"logs": n_logs}
+
+
+def _copy_backup(backup: Path, record: dict[str, Any], held: Settings, tables: Path) -> int:
+    """Copy a backup's tables and logs, check every copy, and return the number of logs."""
+    shutil.copyfile(backup / _DATABASE, tables)
+    if not is_sound(tables, record["database_sha256"]):
+        raise LeaderboardError("the backup's database is damaged")
+    source = Database(f"sqlite:///{tables}")
+    try:
         upgrade(source)
         n_logs = 0
         for submission in _with_logs(source):
-            place = evidence_path(settings, str(submission.log_sha256))
+            place = evidence_path(held, str(submission.log_sha256))
             if place.name in record["damaged"]:
                 continue
             n_logs += _copied(backup / "evidence" / place.parent.name / place.name, place)
         _by_driver(source, _ONE_FILE)
-        source.close()
-        os.replace(held, file)
     finally:
         source.close()
-        for leftover in held.parent.glob(f"{held.name}*"):
-            leftover.unlink()
-    return record | {"logs": n_logs}
+    return n_logs
 
 
 def _file_of(database: Database) -> Path:

@@ -243,7 +243,10 @@ def replay(
         raise Conflict(f"submission {found.id} is {found.state}: it has no replay")
     if shows_hidden_rules(found):
         raise NotAllowed("replays are shown once the hidden rules are revealed")
-    rules = [each.name for each in found.season.rules]
+    # An attempt of a hidden season is dealt some of its rules.
+    of_submission = select(VerifiedTrial.rule_id).where(VerifiedTrial.submission_id == found.id)
+    played = set(session.scalars(of_submission))
+    rules = [each.name for each in found.season.rules if each.id in played]
     rule = rule or rules[0]
     log = attempts_of_trial(database, settings, found, rule, trial)
     learner = found.attempt.entry.name

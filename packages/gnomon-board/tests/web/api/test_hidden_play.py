@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -380,6 +381,12 @@ def test_after_the_reveal_anybody_can_replay(client, token, play, database, sett
     verdicts = list(verify_log(read_log(client.get(log).content), assigned))
     assert len(verdicts) == 4
     assert all(verdict.ok for verdict in verdicts)
+    # A replay without a choice shows the first of the rules that were dealt, and offers these.
+    dealt = sorted(trial["rule"] for trial in play["trials"])
+    assert dealt[0] != "s1-h00"
+    page = client.get(f"/submissions/{submission['id']}/replay").text
+    assert f"<h1>{dealt[0]}, trial 0</h1>" in page
+    assert re.findall(r">(s1-h\d+)</option>", page) == dealt
 
 
 def test_after_the_reveal_everything_is_told(client, database, play):

@@ -51,7 +51,8 @@ def test_errors_and_power_are_those_of_theory(of_three):
     low, high = (stats.nct.sf(stats.t.ppf(0.975, df), df, shift) for df in (8, 16))
     assert 0.5 < low < high < 0.9
     found = of_three["true differences in mean that are detected"].value
-    assert low - 0.1 < found < high + 0.1
+    # Labels that tasks share cost up to 0.11 (docs/gnomon/statistics.md), 200 studies 0.07.
+    assert low - 0.18 < found < high + 0.1
     false = of_three["studies of equal algorithms with a significant difference in mean"].value
     assert near(false, 0.05, 200)
     assert of_three["studies whose rank intervals all contain the true ranks"].value > 0.95

@@ -122,6 +122,7 @@ def test_evidence_and_test_boards_go_by_keys_and_have_no_barriers(
     page.get_by_role("button", name="Take part").click()
     page.get_by_role("button", name="Begin").click()
     page.get_by_text("These moves were tried before").wait_for()
+    page.wait_for_load_state("load")
     page.keyboard.press("ArrowRight")
     assert page.locator("[data-step]").inner_text() == "1"
     looked_at(page, screenshots, f"evidence-{look}")

@@ -145,7 +145,7 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, m
         pytest.importorskip(name, reason=f"{name} is not installed: the page is not run")
     for name in re.findall(r"<!-- data: (\S+) -->", page.read_text(encoding="utf-8")):
         if not (DATA / name).is_file():
-            pytest.skip(f"the page reads {name}, public data that is not shipped, absent here")
+            pytest.skip(f"the page reads {name}, which is not shipped and was not found")
         (tmp_path / Path(name).name).symlink_to(DATA / name)
     monkeypatch.chdir(tmp_path)
     play_page(page)

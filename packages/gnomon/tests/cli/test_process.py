@@ -107,7 +107,10 @@ def test_a_gate_whose_output_nobody_reads_neither_passes_nor_fails(tmp_path):
     assert (said.returncode, said.stderr) == (141, "")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(),
+    reason="this system has no /dev/full, which stands for a full disk here",
+)
 def test_output_to_a_full_disk_is_refused(tmp_path):
     (tmp_path / "s.csv").write_text(SCORES)
     with Path("/dev/full").open("w") as full:

@@ -204,6 +204,15 @@ def test_a_figure_is_written_as_its_name_says(tmp_path, name, head):
     assert (tmp_path / name).read_bytes().startswith(head)
 
 
+def test_a_drawing_that_was_edited_is_written_as_it_is(tmp_path):
+    figure = gn.estimate(TABLE, "mean").figure()
+    figure.write(tmp_path / "a.svg")
+    figure.drawing.axes[0].set_title("another")
+    figure.write(tmp_path / "b.svg")
+    assert figure.drawing.axes[0].get_title() == "another"
+    assert (tmp_path / "a.svg").read_bytes() != (tmp_path / "b.svg").read_bytes()
+
+
 def test_a_name_without_a_known_ending_or_folder_is_refused(tmp_path):
     figure = gn.estimate(TABLE, "mean").figure()
     with pytest.raises(ScoreDataError, match=r"expected a name that ends in \.svg, \.png or \.pdf"):

@@ -80,6 +80,7 @@ def test_files_of_anchors_that_are_none(tmp_path):
     for text, said in [
         ("task,lo,hi\nt,0,1\n", "expected a column task and two such as low and high"),
         ("task,low,high\nt,0,x\n", "line 2, column 'high': expected a number, found 'x'"),
+        ("task;low;high\nt;0;1,234\n", "line 2, column 'high': .*: write a point for a decimal"),
         ("task,low,high\nt,0,1\nt,0,2\n", "line 3, column 'task': expected each task once, found"),
         ("task,low,high\nv,0,1\n", "no scores to normalise any task by; tasks are t, u"),
         ("task,low,high\nt,1,1\nu,0,1\n", "expected two different finite scores for 0 and 1"),

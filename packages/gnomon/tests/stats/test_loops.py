@@ -253,6 +253,17 @@ def test_new_rows_of_a_results_table_are_read(tmp_path):
             loop.read(table)
 
 
+def test_runs_that_could_not_be_added_are_read_again(tmp_path, monkeypatch):
+    table = tmp_path / "results.csv"
+    table.write_text("name,score\nmain,1\n")
+    loop = Loop()
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "add", lambda name, score: {}[name])
+        with pytest.raises(KeyError):
+            loop.read(table)
+    assert loop.read(table) == 1
+
+
 def test_a_copy_of_a_file_of_runs_is_refused(tmp_path):
     table, copy = tmp_path / "a.tsv", tmp_path / "b.tsv"
     table.write_text("name\tscore\nmain\t1\nc\t2\n")

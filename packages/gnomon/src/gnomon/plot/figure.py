@@ -84,6 +84,7 @@ class Figure:
         """Return ``NAME.svg`` and ``NAME.csv`` with their contents."""
         files = {f"{self.name}.svg": self.svg.encode()}
         vars(self).pop("svg")
+        vars(self).pop("drawing", None)  # a hundred of them take a hundred megabytes
         return files | {f"{self.name}.csv": numbers_as_csv(self.rows).encode()}
 
     def write(self, path: str | Path) -> None:
@@ -100,7 +101,7 @@ class Figure:
             raise ScoreDataError(f"{path}: expected a name that ends in .svg, .png or .pdf")
         if not path.parent.is_dir():
             raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
-        out = io.BytesIO(self.svg.encode() if kind == "svg" else b"")
+        out = io.BytesIO(svg_text(self.drawing, self.name).encode() if kind == "svg" else b"")
         if kind != "svg":
             # No date, so that the same drawing gives the same bytes.
             undated = {"CreationDate": None} if kind == "pdf" else {}
@@ -113,10 +114,7 @@ class Figure:
     @cached_property
     def svg(self) -> str:
         """The text of its SVG file."""
-        text = svg_text(self.drawing, self.name)
-        if not isinstance(self.source, Drawing):  # a hundred of them take a hundred megabytes
-            vars(self).pop("drawing", None)
-        return text
+        return svg_text(self.drawing, self.name)
 
     def html(self) -> str:
         """Return the drawing as an element of an HTML page.

@@ -274,7 +274,10 @@ def report_html(report: Report, *, alone: bool = False) -> str:
 
     All texts are escaped. A page that stands `alone`, without files of figures, has their numbers.
     """
-    drawings = {figure.name: Markup(figure.html()) for figure in report.figures}
+    drawings = {}
+    for figure in report.figures:
+        drawings[figure.name] = Markup(figure.html())
+        vars(figure).pop("drawing", None)  # a hundred of them take a hundred megabytes
     inside, of_tables, of_papers = {}, {}, {}
     if alone:
         inside = {figure.name: _numbers_inside(figure.rows) for figure in report.figures}

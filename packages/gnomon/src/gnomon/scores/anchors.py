@@ -31,7 +31,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError, listed
 from gnomon.scores.readers.files import read_csv, reported_number
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import role_of
+from gnomon.scores.tidy import refuse_decimal_commas, role_of
 
 Anchors = dict[str, tuple[float, float]]
 
@@ -95,6 +95,7 @@ def read_anchors(path: Path, table: ScoreTable) -> Anchors:
             f"human; found {listed(raw.names)}"
         )
     found: Anchors = {}
+    refuse_decimal_commas(raw, [lower[name] for name in pair], origin)
     cells = [raw.tolist(lower[name]) for name in pair]
     for at, name_of_task in enumerate(raw.texts(of_tasks[0]).tolist()):
         task = (name_of_task or "").strip()

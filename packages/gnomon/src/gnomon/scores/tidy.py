@@ -101,8 +101,10 @@ class Origin:
         *,
         lines: Callable[[], Sequence[int]] | None = None,
         called: Mapping[str, str] | None = None,
+        separator: str = ",",
     ) -> None:
         self.file = file
+        self.separator = separator
         self.called = dict(called or {})
         self._lines = lines
 
@@ -117,7 +119,12 @@ class Origin:
 
     def of_rows(self, kept: npt.NDArray[np.int64]) -> Origin:
         """Return the origin of some of the rows, by their places among all."""
-        return Origin(self.file, lines=lambda: self._numbers(kept.tolist()), called=self.called)
+        return Origin(
+            self.file,
+            lines=lambda: self._numbers(kept.tolist()),
+            called=self.called,
+            separator=self.separator,
+        )
 
     def error(self, message: str) -> ScoreDataError:
         """Return the error about the whole table."""
@@ -244,6 +251,7 @@ def usual_columns(
             continue
         candidates = [x for x in raw.names if role_of(x) == role and x not in named.values()]
         if role == "score":
+            refuse_decimal_commas(raw, candidates, origin)
             empty = [name for name in candidates if as_texts(raw[name]).missing.all()]
             numeric = [x for x in candidates if are_numbers(raw[x]) or are_truths(raw[x])]
             # A column of texts that begin like numbers has wrong cells: reading it names them.
@@ -268,6 +276,21 @@ def usual_columns(
         if candidates:
             found[role] = candidates[0]
     return found
+
+
+def refuse_decimal_commas(raw: Rows, names: Iterable[str], origin: Origin) -> None:
+    """Refuse numbers with decimal commas in columns of scores, unless commas separate the fields.
+
+    They would be read as thousands or texts.
+    """
+    for name in names if origin.separator != "," else ():
+        column = raw[name]
+        texts = column.names if isinstance(column, Texts) else ()
+        found = [text for text in texts if re.fullmatch(r"[+-]?\d+,\d+", text.strip())]
+        if found and all(x in found or _number(x) is not None for x in texts):
+            at = int(np.argmax(raw.texts(name).isin(found)))
+            message = f"expected a number, found {raw.tolist(name)[at]!r}"
+            raise origin.error_at([at], name, f"{message}: write a point for a decimal comma")
 
 
 def are_numbers(column: Column) -> bool:

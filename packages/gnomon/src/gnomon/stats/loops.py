@@ -457,9 +457,10 @@ class Loop:
         DegenerateScoresWarning
             The last line is incomplete: it is left out, and read once it is complete.
         """
-        runs = read_runs(str(path), score, self._read)
+        runs, read = read_runs(str(path), score, self._read)
         for name, x in runs:
             self.add(name, x)
+        self._read |= read
         return len(runs)
 
     def to_file(self, path: str | Path) -> None:

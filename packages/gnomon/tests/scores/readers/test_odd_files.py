@@ -38,6 +38,10 @@ RIGHT = {
     "nothing.csv": HEADER + ROWS + "".join(f"ppo,pong,{x},{x}\n" for x in ("N/A", "#N/A", "-")),
     "wandb.csv": '"Name","State","env_id","exp_name","seed","charts/episodic_return"\n'
     '"a","finished","pong","ppo","1","1.5"\n"b","finished","pong","ppo","2","2.5"\n',
+    "sizes.tsv": (HEADER + ROWS)
+    .replace(",", "\t")
+    .replace("score", "score\thidden")
+    .replace(".5", ".5\t64,64"),
     "lines.json": FRAME.to_json(orient="records", lines=True),
     **{f"{x}.json": FRAME.to_json(orient=x) for x in ("columns", "table")},
     **{
@@ -80,6 +84,19 @@ def test_a_success_may_be_true_or_false(tmp_path):
     assert table.last_step().runs("ppo", "pong").tolist() == [3.5]
 
 
+@pytest.mark.parametrize(
+    ("text", "scores"),
+    [
+        ("model,item,correct,\nppo,pong,True,good\nppo,ant,False,\n", [1.0, 0.0]),
+        ("model,,pong,ant\nppo,ours,85%,90%\n", [85.0, 90.0]),
+        ("model,,pong,,ant\nppo,ours,0.5 ± 0.1,new,0.6\n", [0.5, 0.6]),
+    ],
+)
+def test_columns_of_notes_without_a_heading_are_left_out(tmp_path, text, scores):
+    table = read(tmp_path, "notes.csv", text)
+    assert [table.runs("ppo", task).item() for task in ("pong", "ant")] == scores
+
+
 REFUSED = {
     "sheet.xlsx": (b"PK\3\4", "pandas.read_excel"),
     "frame.feather": (b"ARROW1\0", "pass the data frame"),
@@ -98,6 +115,10 @@ REFUSED = {
     "headings.csv": (",pong,pong\n,s0,s1\nppo,1,2\n", r"one row of headings, found 2: .*stack"),
     "spans.csv": ("x;ppo;;dqn;\nseed;pong;ant;pong;ant\n0;1;2;3;4\n", "one row of headings"),
     "no heading.csv": ("algorithm,pong,pong\nppo,1,2\n", "columns of different names"),
+    "rates.csv": ("algorithm,pong,pong\nppo,85%,90%\n", "found 'pong' twice"),
+    "step.csv": ("algorithm;task;step;score\nppo;pong;0,5;1\n", "'0,5': write a point"),
+    "returns.csv": ("agent;env;reward;return\nppo;pong;0,5;1\n", "'0,5': write a point"),
+    "rating.tsv": ("model\titem\trating\tn\nppo\tq\t0,5\t7\n", "'0,5': write a point"),
     "commas.csv": ("algorithm;pong;ant\nppo;1,234;97,5\n", "'1,234': write a point"),
     "rates.tsv": ("algorithm\tpong\nppo\t0,123\n", "'0,123': write a point"),
     "melted.csv": (

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from gnomon.errors import GnomonError, ScoreDataError, shortened
 from gnomon.scores.columns import Column, Rows, Texts, heading, rows_of_frame, several_headings
-from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of
+from gnomon.scores.tidy import MISSING_TEXTS, TRUTHS, Origin, refuse_decimal_commas, role_of
 
 PARQUET = (".parquet", ".pq")
 #: Endings of files with a JSON object in each line.
@@ -104,21 +104,7 @@ def read_csv(path: Path) -> tuple[Rows, Origin]:
         for at, (name, column) in enumerate(zip(names, columns, strict=True))
         if name or (at == 0 and is_index)
     })  # fmt: skip
-    origin = Origin(str(path), lines=records.lines)
-    if records.separator != ",":
-        _refuse_decimal_commas(rows, origin)
-    return rows, origin
-
-
-def _refuse_decimal_commas(rows: Rows, origin: Origin) -> None:
-    """Refuse columns of numbers with decimal commas, which would be read as thousands or texts."""
-    for name in rows.names:
-        texts = rows[name].names if isinstance(rows[name], Texts) else ()
-        found = [text for text in texts if re.fullmatch(r"[+-]?\d+,\d+", text.strip())]
-        if found and all(x in found or _NUMBER.fullmatch(x.strip()) for x in texts):
-            at = int(np.argmax(rows[name].isin(found)))
-            message = f"expected a number, found {rows.tolist(name)[at]!r}"
-            raise origin.error_at([at], name, f"{message}: write a point for a decimal comma")
+    return rows, Origin(str(path), lines=records.lines, separator=records.separator)
 
 
 def _columns_of_texts(names: Sequence[str], glance: Sequence[Sequence[str]]) -> set[int]:
@@ -244,6 +230,7 @@ def reported_numbers(
 
     With `least`, a number that is missing or smaller is refused, too.
     """
+    refuse_decimal_commas(raw, [column], origin)
     cells = raw.tolist(column)
     found = [reported_number(cell) for cell in cells]
     if None in found:
@@ -264,6 +251,12 @@ def reported_numbers(
         shown = "nothing" if np.isnan(numbers[at]) else f"{numbers[at]:g}"
         raise origin.error_at([at], column, f"expected {expected}, found {shown}")
     return numbers
+
+
+def _is_value(cell: str) -> bool:
+    """Return whether a cell holds a number, true or false, and not a heading."""
+    is_number = cell != "" and reported_number(cell) is not None
+    return is_number or cell.lower() in TRUTHS or _NUMBER.fullmatch(cell) is not None
 
 
 def has_deviation(text: object) -> bool:
@@ -348,9 +341,11 @@ class _Records:
         names = [heading(name) for name in names]
         twice = [name for name, n in Counter(filter(None, names)).items() if n > 1]
         below = [cell.strip() for cell in next(records, (0, []))[1]]
-        # Below a heading that spans several columns, other headings follow.
-        spanned = any(map(all, zip([not x for x in names[1:]], below[1:], strict=False)))
-        if (twice or spanned) and not any(map(_NUMBER.fullmatch, below)):
+        # Below a heading that spans several columns, other headings follow, not one note.
+        unnamed = [x for name, x in zip(names[1:], below[1:], strict=False) if x and not name]
+        is_repeated = max(Counter(filter(None, below)).values(), default=0) > 1
+        spanned = len(unnamed) > 1 or (bool(unnamed) and is_repeated)
+        if (twice or spanned) and not any(map(_is_value, below)):
             frame = "read_csv(FILE, header=[0, 1], index_col=0)" if twice else ""
             message = several_headings(2, frame)
             raise ScoreDataError(f"{self._path}, line {line}: {message}")

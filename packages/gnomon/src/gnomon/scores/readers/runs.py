@@ -21,15 +21,16 @@ NAMES, SCORES = ("candidate", "commit", "name"), ("score", "value", "metric", "v
 
 def read_runs(
     place: str, score: str | None, known: dict[str, tuple[int, str]]
-) -> list[tuple[str, float]]:
+) -> tuple[list[tuple[str, float]], dict[str, tuple[int, str]]]:
     """Return the candidate and the score of each new run, in their order; NaN for one that crashed.
 
-    `known` has how many runs of each file were read before, and a digest of them; it is updated.
+    `known` has how many runs of each file were read before, and a digest of them. What it is to
+    have of this file, once its runs are added, is returned, too: nothing of standard input.
     Errors and warnings are those of :meth:`gnomon.stats.Loop.read`.
     """
     runs = _all_runs(place, score)
     if place == "-":
-        return runs
+        return runs, {}
     file = str(Path(place).resolve())
     n_known, digest = known.get(file, (0, ""))
     if n_known and _digest(runs[:n_known]) != digest:
@@ -44,8 +45,7 @@ def read_runs(
                 f"{place}: expected new runs, found the {counted(n, 'run')} read before from "
                 f"{other}; give that file"
             )
-    known[file] = len(runs), _digest(runs)
-    return runs[n_known:]
+    return runs[n_known:], {file: (len(runs), _digest(runs))}
 
 
 def _digest(runs: list[tuple[str, float]]) -> str:

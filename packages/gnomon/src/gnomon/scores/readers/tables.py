@@ -25,6 +25,7 @@ from gnomon.scores.tidy import (
     are_truths,
     is_marked_low,
     missing_columns,
+    refuse_decimal_commas,
     renamed_columns,
     role_of,
     short_name,
@@ -226,6 +227,7 @@ def chosen_score(
         raise origin.error(f"no column {wanted!r} to read as the score; with numbers: {known}")
     if "score" in raw:
         return "score"
+    refuse_decimal_commas(raw, _perhaps_scores(raw, taken), origin)
     found = _with_numbers(raw, taken)
     metrics = [name for name in found if name.startswith("metrics.")] or found
     if len(metrics) == 1:
@@ -236,10 +238,15 @@ def chosen_score(
     raise origin.error(several(metrics))
 
 
+def _perhaps_scores(raw: Rows, taken: Sequence[str]) -> list[str]:
+    """Return the columns without those of other roles."""
+    kept = [x for x in raw.names if x not in taken and x not in SPECIAL]
+    return [x for x in kept if role_of(x) in (None, "score")]
+
+
 def _with_numbers(raw: Rows, taken: Sequence[str]) -> list[str]:
     """Return the columns of numbers alone, else of true and false, without those of other roles."""
-    kept = [x for x in raw.names if x not in taken and x not in SPECIAL]
-    kept = [x for x in kept if role_of(x) in (None, "score")]
+    kept = _perhaps_scores(raw, taken)
     found = [name for name in kept if are_numbers(raw[name]) or _are_reported(raw[name])]
     return found or [name for name in kept if are_truths(raw[name])]
 

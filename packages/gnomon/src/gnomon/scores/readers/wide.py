@@ -30,6 +30,7 @@ from gnomon.scores.tidy import (
     Origin,
     is_marked_low,
     missing_columns,
+    refuse_decimal_commas,
     role_of,
     tidy_rows,
     usual_columns,
@@ -229,6 +230,7 @@ def _named_rows(raw: Rows, origin: Origin) -> tuple[str, list[str]]:
     """Return the column that names the rows, and those of scores; note what is left out."""
     name = _column_of_names(raw, origin) if len(raw.names) > 1 and len(raw) else None
     values = [x for x in raw.names if x != name and not _is_no_task(x)]
+    refuse_decimal_commas(raw, values, origin)
     values = [x for x in values if _has_number(_numbers(raw[x]))]
     if name is None or not values:
         raise missing_columns(raw, origin, filter(None, map(role_of, raw.names)))

@@ -79,8 +79,8 @@ def test_the_better_algorithm_is_named(higher):
 
 
 def test_pairs_are_kept_together():
-    noise = np.random.default_rng(2).normal(size=(8, 6))
-    table = ScoreTable.from_arrays({"a": 10 * noise + 0.2 * X, "b": 10 * noise})
+    noise, apart = np.random.default_rng(2).normal(size=(2, 8, 6))
+    table = ScoreTable.from_arrays({"a": 10 * noise + apart, "b": 10 * noise})
     alone, paired = one("mean", table), one("mean", table, paired=True)
     assert paired.value == alone.value
     assert paired.high - paired.low < (alone.high - alone.low) / 10

@@ -116,3 +116,31 @@ def test_a_power_and_a_level_are_between_0_and_1(name, share):
     scores = ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[3.0], [4.0], [5.0]]})
     with pytest.raises(ValueError, match=f"expected a {name} between 0 and 1, found {share:g}"):
         plan(scores, "a", "b", "mean", **{name: share})
+
+
+def shared_and_own():
+    """Return runs that share an effect over 20 tasks, and the same with labels of their own."""
+    draws = np.random.default_rng(2)
+    shape, effect = (5, 20), np.sqrt(0.8)
+    arrays = {
+        name: 0.6 * draws.normal(size=shape) + effect * draws.normal(size=(5, 1)) + shift
+        for name, shift in (("a", 0.4), ("b", 0.0))
+    }
+    table = ScoreTable.from_arrays(arrays)
+    rows = [row | {"run": f"{row['task']} {row['run']}"} for row in table.to_records()]
+    return table, ScoreTable(rows)
+
+
+@pytest.mark.filterwarnings("ignore:.*vary together")
+@pytest.mark.parametrize("metric", ["mean", "probability_of_improvement"])
+def test_plans_and_pairs_allow_for_effects_that_runs_share(metric):
+    shared, own = shared_and_own()
+    for table, low, high in ((shared, 0.0, 0.6), (own, 0.8, 1.0)):
+        (one,) = plan(table, "a", "b", metric, runs=[5])
+        assert low <= one.power <= high
+    widths = [
+        one.high - one.low
+        for table in (shared, own)
+        for one in compare(table, "a", "b", metric, paired=True)
+    ]
+    assert widths[0] > 2 * widths[1]

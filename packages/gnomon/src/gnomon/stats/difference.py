@@ -299,6 +299,7 @@ def _pairs(table: ScoreTable, a: str, b: str, tasks: Sequence[str]) -> tuple[Str
                 "labels do not identify pairs"
             )
     parts: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+    labels: list[Any] = []
     left_out = 0
     for task in tasks:
         of_a, of_b = (
@@ -311,6 +312,8 @@ def _pairs(table: ScoreTable, a: str, b: str, tasks: Sequence[str]) -> tuple[Str
         left_out += len(of_a) + len(of_b) - 2 * len(common)
         parts[0].append(np.array([of_a[label] for label in common]))
         parts[1].append(np.array([of_b[label] for label in common]))
+        labels += common
     if left_out:
         note(f"{a} and {b}: {left_out} runs left out that have no partner")
-    return Strata.from_runs(parts[0]), Strata.from_runs(parts[1])
+    x, y = (Strata.from_runs(part).labelled(labels) for part in parts)
+    return x, y

@@ -9,6 +9,7 @@ intervals of all pairs of a table.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +51,9 @@ def placements(a: Strata, b: Strata, *, higher_is_better: bool = True) -> tuple[
         won = won_twice([x, y]) / (2.0 * np.array([x.size, y.size]))
         shares[0].append(won[: x.size, 1])
         shares[1].append(won[x.size :, 0])
-    return Strata(np.concatenate(shares[0]), a.starts), Strata(np.concatenate(shares[1]), b.starts)
+    return replace(a, values=np.concatenate(shares[0])), replace(
+        b, values=np.concatenate(shares[1])
+    )
 
 
 def _runs_by_task(a: Strata, b: Strata, higher_is_better: bool) -> list[list[FloatArray]]:

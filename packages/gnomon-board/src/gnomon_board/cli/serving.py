@@ -46,6 +46,9 @@ def serve(
 ) -> None:
     """Serve a leaderboard and human play, locally or through a proxy.
 
+    With the environment variable GNOMON_DATABASE_URL (postgresql://...) the board uses PostgreSQL
+    instead of the SQLite file in the data folder.
+
     Example:
       gnomon-board serve --data board
     """

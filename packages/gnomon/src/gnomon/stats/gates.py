@@ -158,8 +158,9 @@ def gate(
     ----------
     new, base : ScoreTable, path, data frame, mapping or list of records
         Scores of one algorithm (or model) each, on the same tasks (or items), by the same scorer.
-        Unlike :func:`compare`, which takes two names, since a new version usually has its own file
-        and the name of the base. ``select(algorithms=[...])`` selects one algorithm of a table.
+        Unlike :func:`compare`, which takes two names, since a new version usually has a file of
+        its own, in which it has the same name as the base. ``select(algorithms=[...])`` selects one
+        algorithm of a table.
     metric : str, optional
         The metric of all claims. For items the mean (the default), ``pass@K`` or
         ``pass^K``; for tasks mean, median, iqm or probability_of_improvement, which has to be

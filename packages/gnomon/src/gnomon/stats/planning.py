@@ -187,7 +187,8 @@ def plan(
     if scores.units == "items":
         raise ScoreDataError(
             "plan applies to runs on tasks, not to items or votes; compare gives the smallest "
-            "difference that they detect, which falls with the square root of their number"
+            "difference that they detect, which is inversely proportional to the square root of "
+            "their number"
         )
     pair = chosen_pair(scores, a, b)
     pairs = [pair] if pair else [*combinations(scores.algorithms, 2)]

@@ -93,7 +93,8 @@ def elements(
 ) -> None:
     """Compare the errors on each rule with those on a baseline.
 
-    If there are more rules than tags, a second table has the effect of each tag on the errors.
+    If the rules have tags, and there are more rules than tags, a second table shows the effect of
+    each tag on each learner's errors.
 
     Example:
       gohr elements run --baseline color-match

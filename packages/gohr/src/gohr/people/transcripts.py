@@ -408,8 +408,8 @@ def score_series(
         """Return the rule of a series, for a score that needs its boards too."""
         if not one.boards_known:
             raise ScoreDataError(
-                f"{one.player} on {one.rule}: {what} needs the boards; expected a table of them, "
-                "with ordinary pieces beside the transcript"
+                f"{one.player} on {one.rule}: {what} needs the boards; expected a table of "
+                "boards beside the transcript, with ordinary pieces"
             )
         text = text_of_rule(one.rule, rules)
         if text is None:

@@ -222,9 +222,8 @@ def _difficulty(findings: Findings) -> Section:
 def _elements(found: Elements) -> Section:
     """Compare every rule with the baseline."""
     text = (
-        f"Each rule is compared with {found.settings['baseline']}, the baseline of the experiment, "
-        "by the errors of the trials. The errors of a trial that never learned its rule are a "
-        "lower bound.",
+        f"Each rule is compared with the baseline {found.settings['baseline']} by the errors of "
+        "the trials. The errors of a trial that never learned its rule are a lower bound.",
         *found.warnings,
     )
     tables = (_table(found, found.notes),)

@@ -45,7 +45,8 @@ def moderation(
     waiting = session.scalars(
         select(Submission).where(Submission.state.in_(_OPEN)).order_by(Submission.id).limit(_PAGE)
     )
-    asked = [TokenRequestRecord.of(each) for each in waiting_requests(session) if moderates]
+    requests = waiting_requests(session) if moderates else ()
+    asked = [TokenRequestRecord.of(each) for each in requests]
     return html_response(
         request,
         "board/moderation.html",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from concurrent import futures
@@ -99,3 +100,38 @@ def test_a_piece_that_kills_its_worker_or_hangs_costs_no_other():
 def test_workers_that_cannot_start_are_one_error():
     with pytest.raises(GnomonError, match="no worker process started"):
         list(ProcessWorkers(2, prepare=refuse).map(square, range(4)))
+
+
+#: The first worker takes a second to end; the other comes to its locks while it ends.
+LATE = """
+import multiprocessing.util, time
+from pathlib import Path
+
+from gohr.execution import ProcessWorkers
+
+def prepare():
+    multiprocessing.util.Finalize(None, time.sleep, (1,), exitpriority=0)
+
+if __name__ == "__mp_main__":
+    try:
+        Path("first").touch(exist_ok=False)
+    except FileExistsError:
+        while not Path("done").exists():
+            time.sleep(0.01)
+        time.sleep(0.3)
+
+if __name__ == "__main__":
+    outcomes = ProcessWorkers(2, prepare=prepare).map(abs, [-1, -2])
+    assert [next(outcomes).result, next(outcomes).result] == [1, 2]
+    Path("done").touch()
+    outcomes.close()
+"""
+
+
+@pytest.mark.full
+def test_a_worker_that_starts_when_the_work_is_done_says_nothing(tmp_path):
+    (tmp_path / "late.py").write_text(LATE)
+    said = subprocess.run(
+        [sys.executable, "late.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert (said.returncode, said.stderr) == (0, "")

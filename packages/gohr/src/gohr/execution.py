@@ -127,6 +127,8 @@ class ProcessWorkers(Workers):
         self._n_workers, self._time_s, self._prepare = n_workers, time_s, prepare
         self._context = copy(_CONTEXT)
         self._context.Process = _Worker
+        self._context.RLock = self._make_lock
+        self._locks: list[Any] = []
         if _METHOD == "forkserver":
             from multiprocessing import forkserver
 
@@ -156,6 +158,15 @@ class ProcessWorkers(Workers):
         finally:
             pool.stop()
             pool.join()
+
+    def _make_lock(self) -> Any:
+        """Return a lock that is kept here.
+
+        Pebble drops its locks before it ends the workers: one that is just starting would find
+        none, and print a traceback.
+        """
+        self._locks.append(_CONTEXT.RLock())
+        return self._locks[-1]
 
 
 #: No exit status is as large.

@@ -3,9 +3,8 @@
 Effects of candidates on the present baseline, in standard deviations of the noise: a share is
 better by an exponential amount of mean 1; half of the others are equal, half worse by such an
 amount. The greedy loop runs each candidate once and keeps it if its score is the best so far. Each
-loop has its own seed; there are 200 of 700 candidates, or as many as ``LOOPS`` says, and seven
-times as many of 100. A share of false keeps may exceed its bound by three standard errors. Standard
-errors of ratios are over loops.
+loop has its own seed; there are 200, or as many as ``LOOPS`` says. A share of false keeps may
+exceed its bound by three standard errors. Standard errors of ratios are over loops.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def measure() -> Iterator[Measurement]:
     for share, n in ((0.1, 100), (0.1, 700), (0.0, 700)):
         for noise in NOISES:
             for familywise in (False, True):
-                yield from _study(Loop, noise, share, n, familywise, n_loops=N_LOOPS * 700 // n)
+                yield from _study(Loop, noise, share, n, familywise)
     for method in (AlphaInvesting, Lord, Saffron, Halving):
         yield from _study(method, "normal", 0.1, 700, False)
     for familywise in (False, True):
@@ -239,15 +238,14 @@ def _study(
     familywise: bool,
     *,
     constant: bool = False,
-    n_loops: int = N_LOOPS,
 ) -> Iterator[Measurement]:
     """Simulate loops of one kind, and greedy ones on the same effects and noise."""
     ours, theirs, limit = [], [], 0.0
-    for i in range(n_loops):
+    for i in range(N_LOOPS):
         known = drawn((noise, share, n, i), noise, share, n, constant)
         ours.append(guarded(kind(familywise=familywise), *known))
         theirs.append(greedy(*known))
-        limit += oracle(known[0], familywise) / n_loops
+        limit += oracle(known[0], familywise) / N_LOOPS
     gain, claim, n_kept, n_false, n_runs, n_covered = (
         np.array([getattr(one, name) for one in ours], float)
         for name in ("gain", "claim", "n_kept", "n_false", "n_runs", "n_covered")
@@ -258,9 +256,9 @@ def _study(
     greedy_false = np.mean([one.n_false / max(one.n_kept, 1) for one in theirs])
     method = "family-wise" if familywise else "e-LOND" if kind is Loop else kind.__name__
     sizes = f"{share:.0%} better{' by 1' if constant else ''}, {n} candidates"
-    what = f"{method}, {noise}, {sizes}, {n_loops} loops"
+    what = f"{method}, {noise}, {sizes}, {N_LOOPS} loops"
     value, bound = (any_false, 0.05) if familywise else (false_share, 0.10)
-    most = 100.0 * (bound + 3.0 * math.sqrt(bound * (1.0 - bound) / n_loops))
+    most = 100.0 * (bound + 3.0 * math.sqrt(bound * (1.0 - bound) / N_LOOPS))
     yield Measurement(
         f"{what}: {'any false keep' if familywise else 'false share'}", value, "%", most,
         higher_is_better=False,

@@ -90,6 +90,16 @@ def test_steps_are_drawn_and_the_last_one_is_ranked(tmp_path):
     assert {"curves", "curves-per-task"} <= {*figures_of(page)}
 
 
+def test_the_notes_of_reading_curves_are_on_the_page(tmp_path):
+    rows = [f"{a},t,{r},{10 * s},{r}" for a in "ab" for r in range(3) for s in range(3 - (r < 1))]
+    path = tmp_path / "curves.csv"
+    path.write_text("\n".join(["agent,env,seed,step,return", *rows]))
+    with noted():
+        page = report(path, tmp_path / "page.md", n_resamples=50).read_text()
+    assert "columns 'agent', 'env', 'seed' and 'return' are read as" in page
+    assert "2 runs ended earlier than the others" in page
+
+
 def test_a_table_for_papers_has_the_best_of_each_task_in_bold(tmp_path):
     table = table_of(3)
     page = report(table, tmp_path, n_resamples=50, title="Three agents")

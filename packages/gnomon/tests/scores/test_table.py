@@ -170,7 +170,7 @@ def test_a_mapping_of_arrays_is_read_as_rliable_has_it():
     scores = {"a": np.array([[1.0, 2.0], [3.0, 4.0]]), "b": [[5, 6]]}
     found = ScoreTable(scores)
     assert found.to_polars().equals(ScoreTable.from_arrays(scores).to_polars())
-    with pytest.raises(ScoreDataError, match="column 'a' holds numbers: rows may be steps, runs"):
+    with pytest.raises(ScoreDataError, match="no column names the rows, and 'a' holds numb"):
         ScoreTable({"a": [1.0, 2.0], "b": [5.0, 6.0]})
 
 

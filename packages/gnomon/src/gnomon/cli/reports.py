@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -38,18 +38,20 @@ def report(
     Example:
       gnomon report scores.csv --out report.html
     """
-    from gnomon.reports import report as write
-    from gnomon.reports import try_place
-    from gnomon.reports.scores_page import name_of
+    from gnomon.reports.scores_page import name_of, write_report
 
     alone = [out] if out is not None and out.suffix.lower() in (".html", ".md") else []
     reads = (*sources, scores.normalize)
     with answering("report", as_json=as_json, reads=reads, writes=alone) as answer:
-        if out is not None:
-            try_place(out)  # before scores are read
         source, two = sources_and_pair(sources, scores.table)
-        table, name = scores.table(source), title or name_of(places_of(source))
-        how: dict[str, Any] = {"pair": two, "by": by or (), "level": level, "seed": seed}
-        written = write(scores.normalized(table), out, title=name, **how)
+        written = write_report(
+            lambda: scores.normalized(scores.table(source)),
+            title or name_of(places_of(source)),
+            out,
+            pair=two,
+            by=by or (),
+            level=level,
+            seed=seed,
+        )
         answer.results([{"path": str(written)}])
         answer.say(str(written))

@@ -40,7 +40,7 @@ from gnomon.reports.page import (
     sentence,
     try_place,
 )
-from gnomon.results import Results, noted
+from gnomon.results import Results, noted, recorded
 from gnomon.scores import at_common_step, read_scores
 from gnomon.scores.reading import Scores
 from gnomon.scores.table import ScoreTable
@@ -124,12 +124,25 @@ def report(
     """
     check_level(level)
     check_resamples(n_resamples)
-    name = title or name_of(source)
-    place = Path(out or f"{'scores' if ',' in name else Path(name).stem}-report")
-    try_place(place)  # before scores are read
-    table = source if isinstance(source, ScoreTable) else read_scores(source)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "seed": seed}
-    return scores_report(table, name, pair=pair, by=by, **how).save(place)
+    return write_report(
+        lambda: source if isinstance(source, ScoreTable) else read_scores(source),
+        title or name_of(source),
+        out,
+        pair=pair,
+        by=by,
+        **how,
+    )
+
+
+def write_report(read: Callable[[], ScoreTable], name: str, out: _Place | None, **how: Any) -> Path:
+    """Write the report of a table that is read once the place is known to be writable."""
+    place = Path(out or f"{'scores' if ',' in name else Path(name).stem}-report")
+    try_place(place)
+    with recorded() as notes:
+        table = read()
+    page = scores_report(table, name, **how)
+    return replace(page, notices=(*dict.fromkeys((*notes, *page.notices)),)).save(place)
 
 
 def name_of(source: object) -> str:
@@ -187,7 +200,8 @@ def scores_report(
     >>> [section.name for section in page.sections]
     ['estimates', 'ranks', 'tasks', 'profile', 'table', 'metrics']
     """
-    last = at_common_step(table)
+    with recorded() as of_steps:
+        last = at_common_step(table)
     if last.units == "items":
         return evaluation_report(last, title, pair=pair, by=by, level=level, seed=seed)
     refuse_options("tasks", by=by or None)
@@ -208,7 +222,7 @@ def scores_report(
         answers = _answers(found)
     return report_of(
         last, title, last.describe().splitlines()[0], answers, sections,
-        [*found.warnings, *notes],
+        [*of_steps, *found.warnings, *notes],
         level=level, seed=seed, card={"resamples": f"{n_resamples:,}"},
     )  # fmt: skip
 

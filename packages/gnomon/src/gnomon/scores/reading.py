@@ -158,8 +158,7 @@ def read_scores(
     table = _renamed(_joined(tables), rename or {})
     for message in suspicions(table, run_column=(columns or {}).get("run")):
         note(message)
-    if units is not None or cluster is not None:
-        table = replace(table, units=units or table.units, cluster=cluster)
+    table = replace(table, units=units or table.units, cluster=cluster or table.cluster)
     averaged = window is not None and not all("window" in reader.takes for reader in readers)
     if table.units == "items" and table.cluster is None and "cluster" in table.rows:
         remedy = either(

@@ -147,7 +147,7 @@ def at_common_step(
         ends, how = dict.fromkeys(table.tasks, step), f"step {in_words(step)}"
     _, first = np.unique(table.run_of_row, return_index=True)
     chosen, score = first.copy(), np.full(first.size, np.nan)
-    absent = []
+    absent, n_averaged = [], []
     for run in runs:
         end, place = ends[run.task], table.run_of_row[run.rows[0]]
         n = int(np.searchsorted(run.steps, end, "right"))
@@ -157,6 +157,7 @@ def at_common_step(
             absent.append(run)
         elif window is not None:
             score[place] = run.scores[max(n - window, 0) : n].mean()
+            n_averaged.append(n)
     if step is None:
         _note_short(runs, ends)
     elif len(absent) == len(runs):
@@ -166,20 +167,28 @@ def at_common_step(
             f"missing: {listed(_names(absent, runs), 4)}")  # fmt: skip
     if window is not None:
         how = f"mean of the last {counted(window, 'score')} of each run up to the {how}"
-        note(f"the score of a run is the {how}")
+        note_mean(how, window, n_averaged)
     rows = table.rows.take(chosen).but("step").with_columns({"score": score})
     return replace(table, rows=rows, provenance=(*table.provenance, how))
 
 
 def mean_of_last(table: ScoreTable, window: int) -> ScoreTable:
     """Return the mean of the last scores of each run, up to its own end."""
-    score = table.rows["score"].copy()
-    for run in curve_runs(table):
+    score, runs = table.rows["score"].copy(), curve_runs(table)
+    for run in runs:
         score[run.rows[-1]] = run.scores[-window:].mean()
     how = f"mean of the last {counted(window, 'score')} of each run"
-    note(f"the score of a run is the {how}")
+    note_mean(how, window, [run.scores.size for run in runs])
     found = replace(table, rows=table.rows.with_columns({"score": score})).last_step()
     return replace(found, provenance=(*table.provenance, how))
+
+
+def note_mean(how: str, window: int, sizes: Sequence[int]) -> None:
+    """Note that the score of a run is a mean, and how many runs have fewer scores than that."""
+    short = [n for n in sizes if n < window]
+    least = min(short, default=0)
+    few = f" ({counted(len(short), 'run')} with fewer, at least {least}: mean of all)"
+    note(f"the score of a run is the {how}{few if short else ''}")
 
 
 def _note_own_ends(runs: Sequence[CurveRun]) -> None:

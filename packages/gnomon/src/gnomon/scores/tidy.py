@@ -81,6 +81,8 @@ _GIVES_WAY = (
 #: Prefixes of names in trackers, and sections of scores and steps in logs of training.
 _PREFIX = re.compile(r"^(?:[a-z_]+\.)+(?=.)")
 _SECTION = re.compile(r"^(?:charts|rollout|eval|evaluation|test|time)/")
+#: Settings of a run, which are never scores.
+_SETTING = re.compile(r"(config|params)[./].+|lr|learning_rate|gamma|batch_size", re.IGNORECASE)
 #: Signs in a heading that low or high scores are good.
 LOW_SIGNS = ("↓", "⬇", "\\downarrow", "lower is better", "lower better")
 HIGH_SIGNS = ("↑", "⬆", "\\uparrow", "higher is better")
@@ -227,6 +229,11 @@ def role_of(column: str) -> str | None:
     """Return what a column usually holds, by its name; None for any other."""
     found = {_bare(column), _bare(column.replace(".", "_"))}  # agent.name is agent_name
     return next((role for role, names in USUAL.items() if not found.isdisjoint(names)), None)
+
+
+def is_setting(column: str) -> bool:
+    """Return whether a column holds a setting of the runs, by its name."""
+    return _SETTING.fullmatch(column) is not None
 
 
 def is_marked_low(heading: str) -> bool:

@@ -61,6 +61,18 @@ RIGHT = {
         {},
         [("dqn", "Pong", 0, 18.5), ("dqn", "Pong", 1, NAN)],
     ),
+    "runs with settings and several scores": (
+        "Name,State,exp_name,env_id,seed,lr,losses/value,charts/episodic_return\n"
+        "a,finished,dqn,Pong,0,0.1,5,18.5\n",
+        {},
+        [("dqn", "Pong", 0, 18.5)],
+    ),
+    "rows without a name": (
+        "dqn,ppo\n1,2\n3,4\n",
+        {"columns_are": "algorithms"},
+        [("dqn", "file", 0, 1.0), ("dqn", "file", 1, 3.0), ("ppo", "file", 0, 2.0),
+         ("ppo", "file", 1, 4.0)],
+    ),
     "the runs page of MLflow": (MLFLOW, {}, [("dqn", "Pong", 0, 2.0)]),
     "searched runs": (SEARCHED, {}, [("dqn", "Pong", 0, 2.0), ("dqn", "Pong", 1, NAN)]),
     "a metric's history": (
@@ -146,6 +158,11 @@ WRONG = {
         "b,finished,ppo,Ant,2,0.1,3\n",
         {}, ": expected one score; found rate and ret: metric='rate' names the first",
     ),
+    "a learning rate": (
+        RUNS.replace('"ret"', '"ret","config.lr"').replace('"18.5"', '"18.5","0.1"')
+        .replace('"NaN"', '"NaN","0.2"'),
+        {"metric": "lr"}, ": column 'config.lr' is a setting of runs; scores: ret",
+    ),
     "a score that is none": (
         RUNS, {"metric": "return"}, ": no column 'return' to read as the score; with numbers: ret",
     ),
@@ -173,7 +190,7 @@ WRONG = {
     ),
     "rows of numbers": (
         "x,y,z\n0,1,2\n1,2,3\n", {},
-        ": column 'x' holds numbers: rows may be steps, runs (columns={'run': 'x'}) or algorithms",
+        ": no column names the rows, and 'x' holds numbers: read_scores('FILE', columns_are='algor",
     ),
     "steps that repeat": (
         "algorithm,task,run,episode,score\na,t,0,0,1\na,t,0,10,2\n", {},
@@ -230,6 +247,7 @@ def test_what_a_refusal_names_is_taken(tmp_path):
         ("numbers as headings", {"columns_are": "tasks"}, 2),
         ("no heading", {"columns_are": "tasks"}, 2),
         ("one curve", {"columns_are": "runs"}, 2),
+        ("rows of numbers", {"columns_are": "algorithms"}, 6),
         ("rows of numbers", {"columns": {"step": "x"}, "columns_are": "runs"}, 4),
         ("rows of numbers", {"columns": {"algorithm": "x"}, "columns_are": "tasks"}, 4),
         ("tasks or scores", {"metric": "return"}, 1),

@@ -24,6 +24,7 @@ from gnomon.scores.tidy import (
     are_numbers,
     are_truths,
     is_marked_low,
+    is_setting,
     missing_columns,
     refuse_decimal_commas,
     renamed_columns,
@@ -219,6 +220,9 @@ def chosen_score(
     wanted = metric or named.get("score")
     if wanted is not None:
         same = [name for name in raw.names if wanted in (name, short_name(name))]
+        if same and all(map(is_setting, same)):
+            known = listed(_with_numbers(raw, taken)) or "none"
+            raise origin.error(f"column {same[0]!r} is a setting of runs; scores: {known}")
         if len(same) == 1 or wanted in raw:
             return wanted if wanted in raw else same[0]
         if same:
@@ -232,6 +236,10 @@ def chosen_score(
     metrics = [name for name in found if name.startswith("metrics.")] or found
     if len(metrics) == 1:
         return metrics[0]
+    usual = [name for name in metrics if role_of(name) == "score"]
+    if len(usual) == 1:
+        note(f"{origin.name}: column {usual[0]!r} is read as the score")
+        return usual[0]
     if not metrics:
         shown = shortened(", ".join(raw.names), 200)
         raise origin.error(f"expected a column of numbers for the score, found none among {shown}")
@@ -240,7 +248,7 @@ def chosen_score(
 
 def _perhaps_scores(raw: Rows, taken: Sequence[str]) -> list[str]:
     """Return the columns without those of other roles."""
-    kept = [x for x in raw.names if x not in taken and x not in SPECIAL]
+    kept = [x for x in raw.names if not (x in taken or x in SPECIAL or is_setting(x))]
     return [x for x in kept if role_of(x) in (None, "score")]
 
 

@@ -29,6 +29,7 @@ from gnomon.scores.readers.files import (
 )
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.trackers import kept_after_restarts, keys_of_runs
+from gnomon.scores.steps import note_mean
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, tidy_rows
 
@@ -159,7 +160,8 @@ def _read_monitors(source: Source, wanted: ReadRequest) -> ScoreTable:
         raise ScoreDataError(f"{path}: expected monitor files with episodes in them; found none")
     if empty:
         note(f"no finished episode in {counted(len(empty), 'file')}, left out: {listed(empty, 3)}")
-    note(f"the score of a run is the mean return of its last {window} episodes")
+    n_episodes = [steps.size for steps, _ in curves.values()]
+    note_mean(f"mean return of its last {counted(window, 'episode')}", window, n_episodes)
     return _table(_up_to_ends(curves), wanted, "return", "Stable-Baselines3 monitor files")
 
 

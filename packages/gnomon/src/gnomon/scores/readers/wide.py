@@ -97,6 +97,9 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
         if _INDEX in values:
             values.remove(_INDEX)
             keys.setdefault("task" if what == "algorithms" else "algorithm", _INDEX)
+        if not keys and what == "algorithms":  # each row is a run
+            raw = raw.with_columns({"run": np.arange(len(raw))})
+            keys["run"] = "run"
         if _ONE[what] in keys:
             key = keys[_ONE[what]]
             raise origin.error(
@@ -236,12 +239,12 @@ def _named_rows(raw: Rows, origin: Origin) -> tuple[str, list[str]]:
         raise missing_columns(raw, origin, filter(None, map(role_of, raw.names)))
     of_tasks = _names_tasks(name)
     if not (of_tasks or _names_algorithms(name)) and None not in _numbers(raw[name]):
+        as_runs = reading(origin.file, columns_are="algorithms")
+        named = option(columns={"run": name}, columns_are="algorithms")
         raise origin.error(
-            f"column {name!r} holds numbers: rows may be steps, runs "
-            f"({option(columns={'run': name})}) or algorithms "
-            f"({option(columns={'algorithm': name})}); name one, and what columns are, as in "
-            f"{reading(origin.file, columns={'step': name}, columns_are='algorithms')}"
-            + ("" if origin.file else "; arrays of runs on one task have the shape (runs, 1)")
+            f"no column names the rows, and {name!r} holds numbers: {as_runs} reads each row as a "
+            f"run and each column as an algorithm; if {name!r} holds runs, steps or algorithms, "
+            f"name it, as in {named}"
         )
     if of_tasks:
         noun = "items" if _plain(name) in ITEMS else "tasks"

@@ -23,6 +23,15 @@ def test_results_are_data_frames_whose_columns_have_one_type():
         assert [*frame["value"]] == [0.5, 0.5]
 
 
+def test_a_column_that_no_record_has_is_an_error():
+    class Misspelt(Estimates):
+        columns = ("algorithm", "valeu")
+
+    one = Estimate("a", "mean", None, 0.5, 0.4, 0.6, 0.95, "t", 5, 6)
+    with pytest.raises(KeyError, match="Misspelt has no column 'valeu'"):
+        str(Misspelt((one,)))
+
+
 def notes_of(*given):
     with noted() as notes:
         for text, category in given:

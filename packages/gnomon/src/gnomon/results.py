@@ -238,8 +238,11 @@ class Results(Sequence[R_co], Generic[R_co]):
         return replace(self, records=tuple(kept))
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        """Return the columns that have an entry in some row."""
+        """Return the columns that have an entry in some row; each is a field, or in the rows."""
         names = self.columns or (list(rows[0]) if rows else [])
+        for name in names if rows else ():
+            if not hasattr(self[0], name) and not any(name in row for row in rows):
+                raise KeyError(f"{type(self).__name__} has no column {name!r}")
         return [name for name in names if any(row.get(name) not in (None, "", []) for row in rows)]
 
 

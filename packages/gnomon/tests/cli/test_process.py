@@ -51,7 +51,8 @@ def test_help_is_quick_and_imports_nothing_heavy(tmp_path):
         (["estimat", "x.csv"], "No such command 'estimat'. Did you mean 'estimate'"),
         (["estimate", "x.csv", "--variances", "mine"], "'mine' is not one of 'moderated', 'own'"),
         (["rank", "x.csv", "--level", "2"], "'--level': expected a number between 0 and 1"),
-        (["audit"], "Missing argument 'SOURCE' (see gnomon audit --help)"),
+        (["audit"], "expected SOURCE, found none (see gnomon audit --help)"),
+        (["predict"], "expected MODEL SOURCE, found no MODEL (see gnomon predict --help)"),
     ],
 )
 def test_a_wrong_word_is_told_in_one_line_before_anything_heavy_is_imported(

@@ -153,6 +153,11 @@ def test_all_pairs_have_a_map():
     assert ax.get_legend().get_title().get_text() == "P(row better than column)"
     assert len(ax.patches) == 6
     assert {f"{one.value:.2f}"[1:] for one in found} <= {*texts(ax)}
+    many = {f"a{i:02}": i + X[0] for i in range(21)}
+    found = gn.compare(gn.ScoreTable.from_arrays(many), metrics="probability_of_improvement")
+    (ax,) = found.figure().drawing.axes
+    significant = sum(one.p_adjusted <= 0.05 for one in found)
+    assert texts(ax).count("\N{BLACK CIRCLE}") == 2 * significant
 
 
 def test_long_names_of_columns_stand_upright():

@@ -119,6 +119,17 @@ def test_scores_of_two_algorithms_with_one_run_stay_as_they_are(tmp_path):
     assert float(value) == pytest.approx(0.6)
 
 
+def test_pairs_that_cannot_be_tested_are_said_to_be_untested(tmp_path):
+    single = gn.ScoreTable.from_arrays(
+        {name: [[x]] for name, x in zip("abc", (2, 5, 3), strict=True)}
+    )
+    text = report(single, tmp_path / "page.md", n_resamples=50).read_text()
+    assert "b, c or a may be the best of 3 algorithms: no pair could be tested." in text
+    assert "b is ahead of c, by 2 (interval not estimable; not tested)" in text
+    assert "**How much of the order may be noise?** No pair could be tested." in text
+    assert "not significantly better" not in text
+
+
 def test_the_first_card_names_the_winner_when_low_scores_are_good(tmp_path):
     rng = np.random.default_rng(0)
     errors = {"good": rng.normal(2, 1, (5, 4)), "poor": rng.normal(9, 1, (5, 4))}
@@ -230,11 +241,17 @@ def test_a_disk_without_room_is_told_before_anything_is_computed(small_disk, not
     assert [path.name for path in small_disk.iterdir()] == ["fill"]
 
 
-def test_files_of_others_in_the_folder_are_not_overwritten(tmp_path):
+def test_files_of_others_stay_and_those_of_an_earlier_report_do_not(tmp_path):
     (tmp_path / "mine" / "tables").mkdir(parents=True)
-    (tmp_path / "mine" / "notes.txt").write_text("my notes")
-    page = report(table_of(2), tmp_path / "mine", n_resamples=50)
+    notes = [tmp_path / "mine" / name for name in ("notes.txt", "tables/notes.csv")]
+    for path in notes:
+        path.write_text("my notes")
+    page = report(table_of(3), tmp_path / "mine", n_resamples=50)
+    assert "improvement" in figures_of(page)
     assert report(table_of(2), tmp_path / "mine", n_resamples=50) == page
+    files = [path for path in (tmp_path / "mine").rglob("*") if path.is_file()]
+    names = {str(path.relative_to(tmp_path / "mine")) for path in {*files} - {page, *notes}}
+    assert names == {*re.findall(r'href="((?:figures|tables)/[^"]+)"', page.read_text())}
     estimates = next((tmp_path / "mine" / "tables").glob("*.csv"))
     for name in ("report.html", f"tables/{estimates.name}"):
         foreign = tmp_path / "other" / name

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _SIGPIPE = 141
 #: A wrong word on the command line: click's UsageError, of which typer has a copy.
 _Misuse: Any = typer.BadParameter.__base__
+_Missing: Any = sys.modules[_Misuse.__module__].MissingParameter
 
 
 class _Verbs(typer.core.TyperGroup):
@@ -125,6 +126,11 @@ class Command:
             text = error.format_message()
             if "\n" not in text:
                 verb = error.ctx.command_path if error.ctx else self.name
+                if isinstance(error, _Missing) and error.param.param_type_name == "argument":
+                    words = [_word(each) for each in error.ctx.command.params]
+                    asked = [*filter(None, words)]
+                    lacking = f"no {_word(error.param)}" if len(asked) > 1 else "none"
+                    text = f"expected {' '.join(asked)}, found {lacking}"
                 self._fail(f"{text.removesuffix('.')} (see {verb} --help)")
             error.show()  # the whole help, where a verb is missing
             sys.exit(error.exit_code)
@@ -151,6 +157,12 @@ class Command:
     def _fail(self, text: str) -> None:
         message(visible(text), self.name)
         sys.exit(2)
+
+
+def _word(parameter: Any) -> str:
+    """Return what stands for an argument in the help; nothing for an option."""
+    is_argument = parameter.param_type_name == "argument"
+    return (parameter.metavar or parameter.name).upper() if is_argument else ""
 
 
 def _help_of(verb: Any) -> str:

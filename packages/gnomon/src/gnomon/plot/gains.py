@@ -59,16 +59,12 @@ def _draw(found: Any, ax: Axes) -> None:
             places, values = zip(*first[decision], strict=True)
             ax.plot(places, values, marker, color=color, markersize=4, label=label)
     places, values, below, above, names = zip(*kept, strict=True)
-    ax.step([*places, len(found) - 1], [*values, base], where="post", color=SERIES[0])
+    steps = [*places, len(found) - 1], [*values, base]
+    ax.step(*steps, where="post", color=INK, linewidth=1.0, label="gain of the baseline")
     ax.errorbar(
-        places,
-        values,
-        [below, above],
-        fmt="o",
-        color=SERIES[0],
-        markersize=6,
+        places, values, [below, above], fmt="o", color=SERIES[0], markersize=6, elinewidth=2.5,
         label="gain with interval",
-    )
+    )  # fmt: skip
     tops = [y if math.isnan(up) else y + up for y, up in zip(values, above, strict=True)]
     for x, y, name in [*zip(places, tops, names, strict=True)][1 : MOST_NAMES + 1]:
         ax.annotate(

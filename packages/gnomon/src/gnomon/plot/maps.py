@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MOST_NAMES, MOST_WITH_NUMBERS, MOST_TASKS = 40, 20, 120
 #: Longer names of columns are upright.
 LONGEST_COLUMN = 11
+#: What marks a significant cell without a number.
+DOT = "\N{BLACK CIRCLE}"
 #: P(better) from which a cell is darker.
 CHANCES = (0.55, 0.75, 0.9)
 
@@ -101,10 +103,13 @@ def improvement_figure(found: Results[Any], ax: Axes | None = None) -> Figure | 
     n, shown = len(order), [names[i] for i in order]
     p, significant = p[np.ix_(order, order)], significant[np.ix_(order, order)]
     levels = np.where(np.isnan(p), -1, np.searchsorted(CHANCES, p, side="right"))
-    size = 0.46 if n <= MOST_WITH_NUMBERS else 0.24
+    numbered = n <= MOST_WITH_NUMBERS
+    size = 0.46 if numbered else 0.24
 
     def draw(ax: Axes) -> None:
-        texts = [[_two_digits(x) for x in row] for row in p] if n <= MOST_WITH_NUMBERS else None
+        texts = [[_two_digits(x) for x in row] for row in p]
+        if not numbered:
+            texts = [[DOT * bool(is_sure) for is_sure in row] for row in significant]
         draw_map(ax, shown, shown, levels, texts, significant)
         # Anchored at the left, so that the layout reserves enough room for the names.
         ax.set_aspect("equal", anchor="W")
@@ -126,7 +131,7 @@ def improvement_figure(found: Results[Any], ax: Axes | None = None) -> Figure | 
         name="improvement",
         title="Probability of improvement",
         caption="The probability that a run of the row is better than one of the column on the "
-        f"same task, averaged over tasks. Bold: significant.{some}",
+        f"same task, averaged over tasks. {'Bold' if numbered else 'A dot'}: significant.{some}",
         alt="Map of the probability of improvement between all pairs.",
         rows=found.as_records(),
         width=max(4.4, 0.8 + size * n + 0.085 * longest),

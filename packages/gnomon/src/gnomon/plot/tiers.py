@@ -37,8 +37,7 @@ def ranking_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
         name="rank-intervals",
         title="Ranks",
         caption=f"{name[0].upper()}{name[1:]} with {percent(found.level)} intervals, "
-        "and ranks with rank intervals. A bracket marks a tier: its members are not significantly "
-        f"different.{some}",
+        f"and ranks with rank intervals. A bracket marks a tier. {found.notes[1]}{some}",
         alt=f"Ranks, best on top: {', '.join(one.name for one in shown)}.",
     )  # fmt: skip
 

@@ -151,7 +151,10 @@ class Ranking(Results[Ranked]):
         method, by = self.settings["method"], self.settings["by"]
         kind = self.sample if "units" in self.settings else by
         unit = "Tasks" if by == "task" else "Algorithms"
-        notes = [_BASIS[kind], f"{unit} in the same tier are not significantly different."]
+        some = np.isnan(self.p_adjusted[np.triu_indices(len(self), 1)]).any()
+        untested = ", or were not tested" if some else ""
+        alike = f"{unit} in the same tier are not significantly different{untested}."
+        notes = [_BASIS[kind], alike]
         pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
         if self.settings["resampling"] == "runs" or kind in ("items", "votes"):
             if len(self) > 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import numpy as np
+import numpy.typing as npt
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 #: What a page of Gnomon has in its head.
 _GENERATOR = b'<meta name="generator" content="Gnomon">'
+#: The files beside a page, which it links.
+_LINKED = re.compile(rb'href="((?:figures|tables)/[\w-]+\.(?:svg|csv|tex))"')
 #: Names in a sentence, and notes at the top of a page.
 MOST_NAMED, MOST_NOTES = 8, 12
 #: A single-file page contains the numbers of a figure up to this number of characters.
@@ -177,8 +182,10 @@ class Report:
         files |= {f"tables/{t.name}.csv": numbers_as_csv(t.numbers).encode() for t in self.tables}
         files |= {f"tables/{t.name}.tex": t.latex.encode() for t in self.tables if t.latex}
         files["report.html"] = page
-        refuse_foreign(path, files)
+        former = refuse_foreign(path, files)
         write_together(path, files)
+        for name in former - files.keys():
+            (path / name).unlink(missing_ok=True)
         return path / "report.html"
 
 
@@ -225,31 +232,43 @@ def report_of(
 
 def best_text(ranking: Ranking, kind: str) -> str:
     """Return which algorithm is best, or which may be."""
-    first = [one.name for one in ranking if one.rank_low == 1]
-    n = len(ranking.names)
+    at = [i for i, one in enumerate(ranking) if one.rank_low == 1]
+    first, n = [ranking.names[i] for i in at], len(ranking.names)
     if len(first) == 1:
         others = ranking.names[1] if n == 2 else f"all others ({counted(n, kind)})"
         return f"{first[0]} is significantly better than {others}."
     shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
-    text = f"{joined(shown, 'or')} may be the best of {counted(n, kind)}"
-    return f"{text}: they are not significantly different."
+    p = ranking.p_adjusted[np.ix_(at, at)][np.triu_indices(len(at), 1)]
+    why = _untested(p) or "they are not significantly different"
+    return f"{joined(shown, 'or')} may be the best of {counted(n, kind)}: {why}."
 
 
 def order_answers(ranking: Ranking, settled: str) -> tuple[Answer, ...]:
     """Return how many pairs of the order may be noise, and what would separate the first two."""
-    n, apart = len(ranking.names), ranking.separated
+    n, p, alpha = len(ranking.names), ranking.p_adjusted, 1.0 - ranking.level
     answer = Answer("What would settle the top?", (sentence(settled),))
     if n < 3:
         return (answer,)
-    unsure = n - 1 - sum(bool(apart[i, i + 1]) for i in range(n - 1))
-    pairs = n * (n - 1) // 2
-    all_unsure = pairs - int(apart.sum()) // 2
-    text = (
-        f"{unsure} of {n - 1} adjacent pairs ({unsure / (n - 1):.0%}) and {all_unsure:,} of "
-        f"all {pairs:,} pairs ({all_unsure / pairs:.0%}) are not significantly different."
-    )
-    text = text if all_unsure else f"All {pairs:,} pairs are significantly different."
-    return Answer("How much of the order may be noise?", (text,)), answer
+    every, unsure = p[np.triu_indices(n, 1)], np.count_nonzero(np.diag(p, 1) > alpha)
+    pairs, all_unsure = every.size, np.count_nonzero(every > alpha)
+    text, untested = f"All {pairs:,} pairs are significantly different.", _untested(every)
+    if all_unsure:
+        text = (
+            f"{unsure} of {n - 1} adjacent pairs ({unsure / (n - 1):.0%}) and {all_unsure:,} of "
+            f"all {pairs:,} pairs ({all_unsure / pairs:.0%}) are not significantly different."
+        )
+    said = [sentence(untested.capitalize())] if untested else []
+    if all_unsure or not untested:
+        said.insert(0, text)
+    return Answer("How much of the order may be noise?", tuple(said)), answer
+
+
+def _untested(p: npt.NDArray[np.float64]) -> str:
+    """Return how many of some pairs have no p-value; nothing if all have one."""
+    n = np.count_nonzero(np.isnan(p))
+    if n == p.size:
+        return "no pair could be tested"
+    return f"{n:,} of {p.size:,} pairs could not be tested" if n else ""
 
 
 def cell(value: float, low: float, high: float, **missing: str) -> str:
@@ -262,7 +281,7 @@ def cell(value: float, low: float, high: float, **missing: str) -> str:
 def p_text(one: Any, n_pairs: int) -> str:
     """Return the p-value of a pair, with the corrected one where there are several pairs."""
     if math.isnan(one.p_value):
-        return "not testable"
+        return "not tested"
     text = f"p {p_value(one.p_value, '= ')}"
     if n_pairs > 1:
         text += f"; {p_value(one.p_adjusted)} after correction over {counted(n_pairs, 'pair')}"
@@ -337,13 +356,17 @@ def try_place(out: str | os.PathLike[str]) -> None:
         try_folder(folder)
 
 
-def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
-    """Raise GnomonError if files of a report would overwrite others than an earlier report's."""
+def refuse_foreign(folder: Path, names: Iterable[str]) -> set[str]:
+    """Return the files that an earlier report in the folder links, if there is one.
+
+    Raise GnomonError if files of a report would overwrite others than an earlier report's.
+    """
     page = folder / "report.html"
-    if page.is_file() and _GENERATOR in page.read_bytes()[:2000]:
-        return
+    if page.is_file() and _GENERATOR in (text := page.read_bytes())[:2000]:
+        return {name.decode() for name in _LINKED.findall(text)}
     for name in names:
         if (folder / name).exists():
             raise GnomonError(
                 f"{folder / name} exists and is not part of a report; choose another folder"
             )
+    return set()

@@ -272,8 +272,11 @@ def _lead(found: _Findings) -> tuple[str, ...]:
         ahead, behind = (a, b) if better >= 0 else (b, a)
         ends = (one.low, one.high) if one.value >= 0 else (-one.high, -one.low)
         by = value_in_brackets(abs(one.value), *ends)
-        sure = one.p_value <= 1.0 - found.level
-        verb = "is better than" if sure else "is not significantly better than"
+        verb = "is not significantly better than"
+        if one.p_value <= 1.0 - found.level:
+            verb = "is better than"
+        if math.isnan(one.p_value):
+            verb = f"is {'not ' * (not better)}ahead of"
         said.append(f"Mean score: {ahead} {verb} {behind}, by {_with_p(by, p_text(one, 1))}.")
     for one in () if isinstance(chances, GnomonError) else chances:
         if {one.a, one.b} == {a, b}:

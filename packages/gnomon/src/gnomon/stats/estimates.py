@@ -11,7 +11,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, check_word, listed, note, option
 from gnomon.printing import p_value
-from gnomon.results import FieldRecord, Results, generator, if_known, made_by, recorded
+from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores
@@ -133,6 +133,11 @@ class Estimates(Results[Estimate]):
         *("task", "algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks"),
     )
     drawn_by = "gnomon.plot.dots:estimate_figure"
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        # The number of tasks of an estimate for one task is 1.
+        of_tasks = all(one.task is not None and one.n_tasks == 1 for one in self)
+        return [name for name in super()._shown(rows) if not (of_tasks and name == "n_tasks")]
 
     @property
     def title(self) -> str | None:

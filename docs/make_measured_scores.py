@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from gohr.execution import make_workers
+from gohr.execution import ProcessWorkers
 from gohr.experiments import METRICS, Run, TrialRecord, run_label, score_trial
 
 METRICS_KEPT = ("tce", "errors_to_learn", "skill")
@@ -61,7 +61,7 @@ def table_of(folder: Run) -> dict[str, Any]:
     records = [record for record in done if played[record.trial] == n_pairs]
     pieces = [(str(folder.path), records[i : i + BATCH]) for i in range(0, len(records), BATCH)]
     found: dict[str, list[list[float]]] = {}
-    for n, outcome in enumerate(make_workers(2).map(scores_of, pieces), start=1):
+    for n, outcome in enumerate(ProcessWorkers(2).map(scores_of, pieces), start=1):
         if outcome.result is None:
             raise SystemExit(outcome.error)
         found[outcome.piece[1][0].key] = outcome.result

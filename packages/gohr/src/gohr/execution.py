@@ -19,7 +19,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
 
-from gnomon.errors import GnomonError, check_count
+from gnomon.errors import GnomonError
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -183,26 +183,6 @@ class _Worker(_CONTEXT.Process):  # type: ignore[misc]  # the platform decides o
     def exitcode(self) -> int | None:
         code: int | None = super().exitcode
         return _ENDED if code == 0 else code
-
-
-def make_workers(
-    n_workers: int = 1,
-    time_s: float | None = None,
-    *,
-    prepare: Callable[[], None] | None = None,
-    preload: str | None = None,
-) -> Workers:
-    """Return a number of workers: this process for one, else separate processes.
-
-    With a limit of time, even one worker is a separate process, so that it can be ended. The other
-    arguments are those of :class:`ProcessWorkers`.
-
-    Raises ValueError if there would be no worker.
-    """
-    check_count("workers", n_workers)
-    if n_workers == 1 and time_s is None:
-        return Workers()
-    return ProcessWorkers(n_workers, time_s, prepare=prepare, preload=preload)
 
 
 @contextmanager

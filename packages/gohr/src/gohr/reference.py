@@ -15,23 +15,23 @@ from typing import Literal
 from gnomon.errors import UnknownNameError
 from gohr.board import N_BUCKETS, Board, Piece
 from gohr.errors import RuleError
+from gohr.outcomes import (
+    ACCEPTED,
+    CLEARED,
+    DENIED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IMMOVABLE,
+    IN_PROGRESS,
+    STALEMATE,
+)
 from gohr.rules.expressions import PieceRecord, Scope, Values, evaluate, integer_of
 from gohr.rules.orders import BUILT_IN_ORDERS, Ranks, eligible
 from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, Property, Range, RuleSet, Text
 
-# Codes of an attempt.
-ACCEPTED = 0
-EMPTY_CELL = 3
-DENIED = 4
-IMMOVABLE = 7
-ALREADY_OVER = -4
+# Codes of an attempt that the engine cannot meet.
 NO_SUCH_PIECE = -10
 SEVERAL_PIECES = -11
-
-# Whether and how an episode has ended.
-GOING_ON = 0
-CLEARED = 1
-STALEMATE = 2
 
 #: A piece's id and a bucket.
 Move = tuple[int, int]
@@ -92,7 +92,7 @@ class ReferenceGame:
         self._pieces = {piece.id: piece for piece in board.pieces}
         self._accepted: list[AcceptedMove] = []
         self.n_attempts = 0
-        self.finish = GOING_ON
+        self.finish = IN_PROGRESS
         self.line = 0
         self._line_count: int | None = None
         self._atom_counts: list[int | None] = []
@@ -136,7 +136,7 @@ class ReferenceGame:
 
     def legal_moves(self) -> list[Move]:
         """Return (piece id, bucket) of every attempt that would be accepted now, sorted."""
-        return sorted(set().union(*self._moves)) if self.finish == GOING_ON else []
+        return sorted(set().union(*self._moves)) if self.finish == IN_PROGRESS else []
 
     # -- attempts --------------------------------------------------------------------------------
 
@@ -201,15 +201,15 @@ class ReferenceGame:
 
     def _address(self, piece_id: int) -> int:
         """Return 0 if a piece can be spoken to, else why not."""
-        if self.finish != GOING_ON:
-            return ALREADY_OVER
+        if self.finish != IN_PROGRESS:
+            return EPISODE_OVER
         return ACCEPTED if piece_id in self._pieces else NO_SUCH_PIECE
 
     def _at_cell(self, pos: int, act: Callable[[int], int]) -> int:
         """Do something with the piece in a cell, if there is exactly one."""
         here = [piece.id for piece in self._pieces.values() if piece.pos == pos]
-        if self.finish != GOING_ON:
-            return ALREADY_OVER
+        if self.finish != IN_PROGRESS:
+            return EPISODE_OVER
         if not here:
             return EMPTY_CELL
         return act(here[0]) if len(here) == 1 else SEVERAL_PIECES
@@ -233,7 +233,7 @@ class ReferenceGame:
             return
         # ⚠ Lines switch eagerly, right after the move, not at the next attempt that is refused. So
         # a stalemate is announced together with the move that led to it.
-        self.finish = GOING_ON
+        self.finish = IN_PROGRESS
         self._look()
         if self._is_done():
             self._find_line((self.line + 1) % len(self._rule_set.lines))

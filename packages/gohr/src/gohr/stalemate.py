@@ -16,7 +16,8 @@ import numpy as np
 from gnomon.errors import counted
 from gnomon.results import generator
 from gohr.board import COLORS, N_CELLS, SHAPES, Board, Piece
-from gohr.reference import STALEMATE, Move, ReferenceGame
+from gohr.outcomes import STALEMATE
+from gohr.reference import Move, ReferenceGame
 from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.rules.syntax import Expression, Name, RuleSet, Text
 from gohr.rules.variables import FIELDS, cells_in, is_literal, orders_in, variables_of, walk

@@ -169,36 +169,14 @@ class Metric:
         )
 
 
-def _streak_start(errors: Errors, finish: Finish) -> int | None:
-    """Return the episode with which the first streak begins, from 0; None if there is no streak."""
-    length = 0
-    for episode, good in enumerate(((errors == 0) & (finish != IN_PROGRESS)).tolist()):
-        length = length + 1 if good else 0
-        if length == STREAK:
-            return episode - STREAK + 1
-    return None
+def _episodes_to_learn(errors: Errors, finish: Finish) -> float:
+    """Return the number of episodes before the first streak; infinite if there is none."""
+    return attempts_to_master((errors == 0) & (finish != IN_PROGRESS), target=STREAK)
 
 
 def _errors_to_learn(errors: Errors, finish: Finish) -> float:
-    start = _streak_start(errors, finish)
-    return math.inf if start is None else float(errors[:start].sum())
-
-
-def _episodes_to_learn(errors: Errors, finish: Finish) -> float:
-    start = _streak_start(errors, finish)
-    return math.inf if start is None else float(start)
-
-
-def _learned(errors: Errors, finish: Finish) -> float:
-    return float(_streak_start(errors, finish) is not None)
-
-
-def _errors_per_episode(errors: Errors, finish: Finish) -> Floats:
-    return errors.astype(np.float64)
-
-
-def _cumulated_errors(errors: Errors, finish: Finish) -> Floats:
-    return np.cumsum(errors).astype(np.float64)
+    start = _episodes_to_learn(errors, finish)
+    return float(errors[: int(start)].sum()) if math.isfinite(start) else start
 
 
 def _skill(trial: Attempts) -> float:
@@ -218,14 +196,26 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
         metric.name: metric
         for metric in (
             # The terminal cumulated error: all errors of the trial.
-            Metric("tce", "errors", lambda errors, finish: float(errors.sum())),
+            Metric("tce", "errors", lambda errors, _: float(errors.sum())),
             # Before the first ten finished episodes in a row without an error.
             Metric("errors_to_learn", "errors", _errors_to_learn),
             Metric("episodes_to_learn", "episodes", _episodes_to_learn),
             # 1 if there were ten such episodes, else 0.
-            Metric("learned", "fraction", _learned, higher_is_better=True),
-            Metric("errors_per_episode", "errors", _errors_per_episode, per_episode=True),
-            Metric("cumulated_errors", "errors", _cumulated_errors, per_episode=True),
+            Metric(
+                "learned",
+                "fraction",
+                lambda *trial: float(math.isfinite(_episodes_to_learn(*trial))),
+                higher_is_better=True,
+            ),
+            Metric(
+                "errors_per_episode", "errors", lambda errors, _: errors * 1.0, per_episode=True
+            ),
+            Metric(
+                "cumulated_errors",
+                "errors",
+                lambda errors, _: np.cumsum(errors) * 1.0,
+                per_episode=True,
+            ),
             # Attempts before the first ten successes in a row.
             Metric(
                 "m_star",

@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import NoneType
 
-from gnomon.errors import check_type
+from gnomon.errors import check_count, check_type
 from gohr.errors import ConfigError, StuckRuleWarning
-from gohr.execution import Workers, cluster_workers, make_workers
+from gohr.execution import ProcessWorkers, Workers, cluster_workers
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.runs import Run
 from gohr.experiments.store import TrialRecord
@@ -90,6 +90,7 @@ def run(
     expected = "an ExperimentConfig, as ExperimentConfig.from_toml returns it"
     check_type("config", config, ExperimentConfig, expected)
     check_type("out", out, (str, os.PathLike), "the path of a folder")
+    check_count("workers", workers)
     check_type("executor", executor, (futures.Executor, NoneType), "a concurrent.futures.Executor")
     if config.recorded is not None:
         raise ConfigError(f"{config.name}: was played elsewhere and cannot be resumed here")
@@ -97,13 +98,15 @@ def run(
         raise ConfigError("trial_timeout_s needs worker processes; leave the scheduler out")
     chosen_workers: AbstractContextManager[Workers]
     if executor is not None:
-        chosen_workers = nullcontext(Workers(executor, max(workers, 1)))
+        chosen_workers = nullcontext(Workers(executor, workers))
     elif scheduler is not None:
         chosen_workers = cluster_workers(scheduler, workers)
+    elif workers == 1 and config.trial_timeout_s is None:
+        chosen_workers = nullcontext(Workers())
     else:
         # Processes start while this one looks at the rules.
         chosen_workers = nullcontext(
-            make_workers(workers, config.trial_timeout_s, prepare=prepare, preload=_PRELOADED)
+            ProcessWorkers(workers, config.trial_timeout_s, prepare=prepare, preload=_PRELOADED)
         )
     for rule in config.rules:
         if (warning := stuck_as_dealt(config, rule)) is not None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from gohr.experiments.metrics import episode_bytes
 from gohr.experiments.progress import path_of
 from gohr.experiments.runs import Run
 from gohr.experiments.store import TrialRecord
-from gohr.experiments.trial import Trial
+from gohr.experiments.trial import Trial, trials_of
 from gohr.outcomes import END_WORDS, EPISODE_OVER, IN_PROGRESS, OUTCOME_WORDS
 from gohr.playing import TrialLog
 from gohr.replays import chances, replay
@@ -66,24 +66,19 @@ class Verdict(FieldRecord):
 
 def _of_run(run: Run, assignment: ExperimentConfig | None) -> Iterator[Verdict]:
     """Verify every trial of the experiment, in its order, and refuse each that is left over."""
-    config, rows = run.config, run.store.rows()
+    config, rows, grid = run.config, run.store.rows(), run.grid
     left = dict(rows.records)
-    for learner in config.learners:
-        refusal = _refusal(learner, config, assignment)
-        for rule in config.rules:
-            for number in range(config.trials):
-                trial = Trial.of(config, learner, rule, number)
-                if not trial.episodes:
-                    continue
-                place = run.place_of(trial)
-                record = left.pop(place, None)
-                reason = refusal
-                if reason is None and place in rows.damaged:
-                    reason = "its row in the database is damaged"
-                if reason is not None:
-                    yield Verdict(learner.name, rule.name, number, ok=False, reason=reason)
-                else:
-                    yield _of_record(run, trial, record)
+    refusals = {x.name: _refusal(x, config, assignment) for x in config.learners}
+
+    def in_order(trial: Trial) -> tuple[int, int]:
+        return grid.learners[trial.learner.name], grid.rules[trial.rule.name]
+
+    for trial in sorted(trials_of(config), key=in_order):
+        place = run.place_of(trial)
+        record, reason = left.pop(place, None), refusals[trial.learner.name]
+        if reason is None and place in rows.damaged:
+            reason = "its row in the database is damaged"
+        yield _of_record(run, trial, record, reason)
     for x in left.values():
         reason = "not a trial of the experiment"
         yield Verdict(x.learner, x.rule, x.trial, ok=False, reason=reason)
@@ -101,9 +96,11 @@ def _refusal(
     return None if difference is None else f"differs from the assignment: {difference}"
 
 
-def _of_record(run: Run, trial: Trial, record: TrialRecord | None) -> Verdict:
-    """Verify a trial of a run by its row in the database."""
+def _of_record(run: Run, trial: Trial, record: TrialRecord | None, reason: str | None) -> Verdict:
+    """Verify a trial of a run by its row in the database, unless it is refused for a reason."""
     key = (trial.learner.name, trial.rule.name, trial.number)
+    if reason is not None:
+        return Verdict(*key, ok=False, reason=reason)
     if record is None:
         return Verdict(*key, ok=False, reason="missing: it was not played")
     if (record.learner, record.rule, record.trial) != key:
@@ -116,24 +113,21 @@ def _of_record(run: Run, trial: Trial, record: TrialRecord | None) -> Verdict:
         log = run.log(record)
     except (GnomonError, ValueError) as error:
         return Verdict(*key, ok=False, reason=str(error).removeprefix(f"{run.path}: "))
-    verdict = _of_trial(log, trial, key)
-    if not verdict.ok:
-        return verdict
-    n_attempts, reason = int(log.n_attempts.sum()), ""
-    if record.n_attempts != n_attempts:
+    verdict, n_attempts = _of_trial(log, trial, key), int(log.n_attempts.sum())
+    if verdict.ok and record.n_attempts != n_attempts:
         reason = f"n_attempts: expected {n_attempts}, found {record.n_attempts}"
-    elif record.episodes != episode_bytes(log):
+    elif verdict.ok and record.episodes != episode_bytes(log):
         reason = "the recorded errors of each episode are not those of its attempts"
-    return Verdict(*key, ok=False, reason=reason) if reason else verdict
+    return replace(verdict, ok=False, reason=reason) if reason else verdict
 
 
 def _of_trial(log: TrialLog, trial: Trial, key: Key) -> Verdict:
     """Compare a log with the replay of its attempts on the boards that were to be played."""
     # A board comes before the attempts on it.
-    differences = sorted(_differences(log, trial), key=lambda x: (x.episode, x.attempt or 0))
-    if differences:
-        return Verdict(*key, ok=False, **differences[0]._asdict())
-    return Verdict(*key, ok=True)
+    first = min(_differences(log, trial), key=lambda x: (x[0], x[1] or 0), default=None)
+    if first is None:
+        return Verdict(*key, ok=True)
+    return Verdict(*key, ok=False, episode=first[0], attempt=first[1], reason=first[2])
 
 
 def verify_log(
@@ -283,12 +277,8 @@ def _of_log(path: Path, assigned: ExperimentConfig | None) -> Iterator[Verdict]:
 # -- one trial -----------------------------------------------------------------------------------
 
 
-class Difference(NamedTuple):
-    """First place at which a log is wrong: episode from 0, attempt from 1, None for all of it."""
-
-    episode: int
-    attempt: int | None
-    reason: str
+#: Where a log is wrong: episode from 0, attempt from 1 or None for all of it; and the reason.
+Difference = tuple[int, int | None, str]
 
 
 def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
@@ -296,13 +286,13 @@ def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
     boards, horizon = trial.boards(), trial.horizon
     n = min(len(boards), len(log.boards))
     if len(boards) != len(log.boards):
-        yield Difference(n, None, f"expected {len(boards)} episodes, found {len(log.boards)}")
+        yield n, None, f"expected {len(boards)} episodes, found {len(log.boards)}"
     if (wrong := (log.boards[:n] != boards[:n]).any(axis=1)).any():
         episode = int(wrong.argmax())
         cell = int((log.boards[episode] != boards[episode]).argmax())
         expected, found = boards[episode, cell], log.boards[episode, cell]
         reason = f"in cell {cell + 1} expected {expected}, found {found}"
-        yield Difference(episode, None, f"not the board that was assigned: {reason}")
+        yield episode, None, f"not the board that was assigned: {reason}"
 
     n_attempts = log.n_attempts[:n]
     ends = np.cumsum(n_attempts)
@@ -311,7 +301,7 @@ def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
 
     def at(row: int, reason: str) -> Difference:
         episode = int(episode_of[row])
-        return Difference(episode, row - int(ends[episode] - n_attempts[episode]) + 1, reason)
+        return episode, row - int(ends[episode] - n_attempts[episode]) + 1, reason
 
     most = N_CELLS * N_BUCKETS - 1
     if (wrong := actions > most).any():
@@ -337,7 +327,7 @@ def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
         episode = int(wrong.argmax())
         expected, found = (_named(int(x[episode]), END_WORDS) for x in (finish, log.finish))
         reason = f"finish: expected {expected}, found {found}"
-        yield Difference(episode, int(n_attempts[episode]) or None, reason)
+        yield episode, int(n_attempts[episode]) or None, reason
 
     # A learner may play on after the end until the horizon; such attempts count for nothing.
     n_counted = np.bincount(episode_of[true.outcomes != EPISODE_OVER], minlength=n)
@@ -357,7 +347,7 @@ def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
             reason = "expected no attempt on a board that is stuck from the start"
         else:
             reason = "attempted after the end of the episode"
-        yield Difference(episode, until + 1, reason)
+        yield episode, until + 1, reason
 
 
 def _named(code: int, names: Mapping[int, str]) -> str:

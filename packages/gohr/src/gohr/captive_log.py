@@ -187,7 +187,7 @@ class Row:
     @classmethod
     def split(cls, where: str, line: str, header: str) -> Row:
         """Split a line into the fields of a header, and perhaps further ones."""
-        names = header.split(",")
+        names = [name.strip() for name in header.split(",")]
         try:
             (values,) = csv.reader([line])
         except csv.Error as error:

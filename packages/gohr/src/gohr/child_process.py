@@ -22,6 +22,8 @@ from gnomon.errors import GnomonError, visible
 
 #: Environment variables passed to a limited process; the others may hold secrets.
 _KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "PYTHONPATH", "NUMBA_CACHE_DIR", "VIRTUAL_ENV")
+#: Numbers of threads there: each reserves memory, which is counted, and one is fast enough.
+_THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 class ProcessFailure(Exception):  # noqa: N818 - the process failed, its input may be well
@@ -69,7 +71,8 @@ class LimitedChild:
             stdin=subprocess.PIPE,
             stdout=self.output,
             stderr=self.errors,
-            env=_limited_environment(),
+            env={name: os.environ[name] for name in _KEPT if name in os.environ}
+            | dict.fromkeys(_THREADS, "1"),
             start_new_session=True,
         )
 
@@ -146,13 +149,6 @@ def _answer(ended: str, output: IO[bytes], errors: IO[bytes]) -> dict[str, Any]:
     if "MemoryError" in lines[-1] or any("memory allocation" in line for line in lines):
         raise ProcessFailure("it ran out of memory")
     raise ProcessFailure(f"it ended with {ended}: {lines[-1][:200]}")
-
-
-def _limited_environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    # Threads each reserve memory, which is counted; one is fast enough.
-    threads = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-    return kept | dict.fromkeys(threads, "1")
 
 
 def answer_one_request(

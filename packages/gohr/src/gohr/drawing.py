@@ -21,6 +21,8 @@ _PALETTE = {
     "GRAY": (130, 130, 130),
 }
 _SPARE = ((86, 180, 233), (204, 121, 167), (0, 90, 60), (120, 70, 20))
+#: One character for a shape; that of any other is its initial.
+_SIGNS = {"SQUARE": "■", "STAR": "★", "CIRCLE": "●", "TRIANGLE": "▲"}
 _GROUND, _GRID, _BUCKET = (250, 250, 247), (205, 205, 200), (150, 150, 145)
 
 
@@ -46,7 +48,8 @@ def board_text(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> str:
     for cell in range(N_CELLS):
         if codes[cell]:
             shape, color = divmod(int(codes[cell]) - 1, len(spec.color_palette))
-            names[cell] = _glyph(spec, shape) + spec.color_palette[color][:3].lower()
+            name = spec.shape_palette[shape]
+            names[cell] = _SIGNS.get(name, name[0]) + spec.color_palette[color][:3].lower()
     edge = "+" + "-" * 31 + "+"
     rows = [f"(0) {edge} (1)"]
     for y in range(6, 0, -1):
@@ -54,12 +57,6 @@ def board_text(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> str:
         rows.append(f"  {y} | {shown} |")
     rows += [f"(3) {edge} (2)", "      " + " ".join(f"{x:^4}" for x in range(1, 7)).rstrip()]
     return "\n".join(rows)
-
-
-def _glyph(spec: BoardSpec, shape: int) -> str:
-    """Return one character for a shape: a picture of it, or its initial."""
-    name = spec.shape_palette[shape]
-    return {"SQUARE": "■", "STAR": "★", "CIRCLE": "●", "TRIANGLE": "▲"}.get(name, name[0])
 
 
 @lru_cache(maxsize=64)

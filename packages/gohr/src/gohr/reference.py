@@ -321,7 +321,7 @@ class ReferenceGame:
         # Numbers come first: if one matches, an undefined order is not even looked up.
         if any(place.value == cell for place in places if isinstance(place, Number)):
             return True
-        names = [_order_name(place) for place in places if not isinstance(place, Number)]
+        names = [str(place).strip('"') for place in places if not isinstance(place, Number)]
         return any(cell in eligible(self._ranks(name), cells) for name in names)
 
     def _ranks(self, name: str) -> Ranks:
@@ -400,11 +400,6 @@ def _flat(where: Expression) -> Iterator[Expression]:
             yield from _flat(item)
     else:
         yield where
-
-
-def _order_name(place: Expression) -> str:
-    assert isinstance(place, Name | Text)
-    return str(place) if isinstance(place, Name) else place.value
 
 
 def _less(count: int | None) -> int | None:

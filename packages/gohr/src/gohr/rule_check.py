@@ -134,16 +134,12 @@ def check(
     # The search uses pieces of shape and colour alone; a rule on others would always be stuck.
     if not max_states or not playable:
         return CheckedRule(name, text, findings, n_lines)
-    if _asks_for_properties(rule_set):
+    if any(atom.properties for line in rule_set.lines for atom in line.atoms):
         return CheckedRule(name, text, findings, n_lines, not_searched=_PROPERTIES)
     from gohr.stalemate import find_stalemate
 
     search = find_stalemate(rule_set, max_states=max_states)
     return CheckedRule(name, text, (*findings, *_stuck(rule_set, search)), n_lines, search)
-
-
-def _asks_for_properties(rule_set: RuleSet) -> bool:
-    return any(atom.properties for line in rule_set.lines for atom in line.atoms)
 
 
 def _stuck(rule_set: RuleSet, search: StalemateSearch) -> Sequence[Finding]:

@@ -154,26 +154,20 @@ def captive(
       gohr captive clockwise 9 output=STANDARD seed=7
       gohr captive --socket 7501 inputDir=data
     """
+    from gohr.captive_server import open_session, refusal, serve_pipe
+
     if arguments and "-h" in arguments:
         print(context.get_help())
         return
     try:
         if socket is None:
-            _pipe(arguments or [])
+            serve_pipe(open_session(arguments or []))
         else:
             _tcp(arguments or [], host, socket, idle)
     except GnomonError as error:
-        from gohr.captive_server import refusal
-
         # The reference's exit status of a game that cannot begin; other verbs exit with 2.
         print(visible(refusal(error)), file=sys.stderr)
         raise typer.Exit(1) from None
-
-
-def _pipe(words: list[str]) -> None:
-    from gohr.captive_server import open_session, serve_pipe
-
-    serve_pipe(open_session(words))
 
 
 def _tcp(words: list[str], host: str, port: int, idle_s: float) -> None:

@@ -51,17 +51,13 @@ def open_store(path: str | os.PathLike[str]) -> tuple[RunStore, dict[str, Any]]:
     return store, experiment
 
 
-@dataclass(frozen=True, slots=True)
 class Grid:
     """The learners and rules of an experiment with their positions, and the place of each trial."""
 
-    learners: dict[str, int]
-    rules: dict[str, int]
-
-    @classmethod
-    def of(cls, learners: Iterable[str], rules: Iterable[str]) -> Grid:
-        """Return the grid of the learners and rules of these names."""
-        return cls(*({name: n for n, name in enumerate(names)} for names in (learners, rules)))
+    def __init__(self, learners: Iterable[str], rules: Iterable[str]) -> None:
+        self.learners, self.rules = (
+            {name: n for n, name in enumerate(names)} for names in (learners, rules)
+        )
 
     def place(self, learner: str, rule: str, trial: int) -> int:
         """Return the place of a trial; -1 if the experiment does not have it."""
@@ -69,12 +65,6 @@ class Grid:
             return -1
         first = (trial * len(self.rules) + self.rules[rule]) * len(self.learners)
         return first + self.learners[learner]
-
-    def trial_at(self, place: int) -> tuple[str, str, int]:
-        """Return learner, rule and number of the trial at a place."""
-        rest, learner = divmod(place, len(self.learners))
-        number, rule = divmod(rest, len(self.rules))
-        return [*self.learners][learner], [*self.rules][rule], number
 
     def trials(self, store: RunStore) -> list[TrialRecord]:
         """Return the outcome of every trial that was played, in the order of the experiment.
@@ -97,10 +87,10 @@ class Grid:
         """Return a sentence about damaged rows, which names the first."""
         what = [f"{counted(n_lost, 'row')} missing"] if n_lost else []
         if damaged:
-            learner, rule, number = self.trial_at(min(damaged))
-            name = f"{number} of {learner} on {rule}"
-            first = f"the first is trial {name}"
-            what.insert(0, f"{counted(len(damaged), 'row')} damaged, {first}")
+            rest, learner = divmod(min(damaged), len(self.learners))
+            number, rule = divmod(rest, len(self.rules))
+            name = f"{number} of {[*self.learners][learner]} on {[*self.rules][rule]}"
+            what.insert(0, f"{counted(len(damaged), 'row')} damaged, the first is trial {name}")
         found = " and ".join(what) or "the number of rows cannot be read"
         return f"damaged: {found}; repeat the same gohr run to play the lost trials again"
 
@@ -159,7 +149,7 @@ def status(run: str | os.PathLike[str]) -> RunStatus:
     """
     store, experiment = open_store(run)
     config = experiment["config"]
-    grid = Grid.of(*([x["name"] for x in config[kind]] for kind in ("learners", "rules")))
+    grid = Grid(*([x["name"] for x in config[kind]] for kind in ("learners", "rules")))
     counts = Counter((x.learner, x.rule, x.status) for x in grid.trials(store))
     recorded = config["board"].get("trials")
     pairs = []

@@ -190,7 +190,7 @@ class Run:
     def grid(self) -> Grid:
         """The places of the trials of the experiment."""
         config = self.config
-        return Grid.of([x.name for x in config.learners], [x.name for x in config.rules])
+        return Grid([x.name for x in config.learners], [x.name for x in config.rules])
 
     def trials(self) -> list[TrialRecord]:
         """Return the outcome of every trial that was played, in the order of the experiment.

@@ -84,7 +84,14 @@ def score(
         episodes = run_episodes(folder, count_empty=count_empty)
         warn_of_stuck_rules(folder.config, episodes)
         return score_episodes(folder, metric, episodes, count_empty=count_empty)
-    return _table(folder, chosen, _attempt_scores(folder, chosen, count_empty), count_empty)
+    done = [record for record in folder.trials() if record.status == "done"]
+    rules = {rule.name: rule.rule_set for rule in folder.config.rules}
+    board = folder.config.board
+    scores = {
+        record: chosen.compute(Attempts(log, rules[record.rule], board, count_empty))
+        for record, log in folder.each(done)
+    }
+    return _table(folder, chosen, scores, count_empty)
 
 
 def run_label(rule: str, trial: int) -> str:
@@ -120,17 +127,6 @@ def score_episodes(
     chosen = metric_named(metric)
     scores = {record: chosen.compute(*trial) for record, trial in episodes.items()}
     return _table(run_folder, chosen, scores, count_empty)
-
-
-def _attempt_scores(run_folder: Run, metric: Metric, count_empty: bool) -> dict[TrialRecord, float]:
-    """Return a score of each trial that looks at every attempt."""
-    done = [record for record in run_folder.trials() if record.status == "done"]
-    rules = {rule.name: rule.rule_set for rule in run_folder.config.rules}
-    board = run_folder.config.board
-    return {
-        record: metric.compute(Attempts(log, rules[record.rule], board, count_empty))
-        for record, log in run_folder.each(done)
-    }
 
 
 def _table(

@@ -135,7 +135,7 @@ def evidence(
     check_count("n_boards", n_boards)
     if isinstance(source, TrialLog):
         replay_log(source, rule.rule_set, board_spec=board_spec)
-        log = _first_boards(source, n_boards)
+        log = _cut(source, source.n_attempts[:n_boards], source.finish[:n_boards])
     else:
         check_word("source", source, get_args(Kind))
         log = _tested(rule, source, n_boards, trial, seed, board_spec)
@@ -205,11 +205,6 @@ def _refusals_before_success(log: TrialLog) -> TrialLog:
     some = counts > 0
     finish = np.full(int(some.sum()), IN_PROGRESS, dtype=np.int8)
     return TrialLog(log.boards[some], counts[some], log.actions[rows], log.outcomes[rows], finish)
-
-
-def _first_boards(log: TrialLog, n: int) -> TrialLog:
-    """Return the first boards of a trial, with their attempts."""
-    return _cut(log, log.n_attempts[:n], log.finish[:n])
 
 
 def _first_attempts(log: TrialLog, n: int) -> TrialLog:

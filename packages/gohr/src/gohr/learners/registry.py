@@ -226,7 +226,7 @@ class LearnerKinds(Results[LearnerKind]):
         return [
             {
                 "setting": field.name,
-                "default": _default_words(field),
+                "default": "needed" if field.default is None else _words(field.default),
                 "expected": field.expected,
                 "meaning": field.meaning,
             }
@@ -241,10 +241,8 @@ class LearnerKinds(Results[LearnerKind]):
         return list(rows[0]) if rows else []
 
 
-def _default_words(field: LearnerField) -> str:
-    if field.default is None:
-        return "needed"
-    return str(field.default).lower() if field.type is bool else str(field.default)
+def _words(default: float | str) -> str:
+    return str(default).lower() if isinstance(default, bool) else str(default)
 
 
 def available_learners() -> tuple[str, ...]:

@@ -252,16 +252,11 @@ def _header(path: Path) -> frozenset[str]:
 
 
 def _lines(path: Path) -> Iterator[Row]:
-    rows = csv.reader(read_text(path, error=ScoreDataError).removeprefix("\ufeff").splitlines())
-    names = [name.strip() for name in next(rows)]
-    names[0] = names[0].lstrip("#")
-    for number, values in enumerate(rows, 2):
-        where = f"{path}, row {number}"
-        if not values or values[0].startswith("#"):
-            continue
-        if len(values) < len(names):
-            raise ScoreDataError(f"{where}: expected {len(names)} fields, found {len(values)}")
-        yield Row(where, {k: v.strip() for k, v in zip(names, values, strict=False)})
+    text = read_text(path, error=ScoreDataError).removeprefix("\ufeff")
+    header, *lines = text.splitlines()
+    for number, line in enumerate(lines, 2):
+        if line and not line.startswith("#"):
+            yield Row.split(f"{path}, row {number}", line, header.lstrip("#"))
 
 
 def _take(line: Row, played: dict[tuple[str, str, int], dict[tuple[int, str], _Episode]]) -> None:

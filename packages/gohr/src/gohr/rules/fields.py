@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from gohr.rules.syntax import (
     N_CELLS,
@@ -46,39 +46,24 @@ class Argument:
 def build_atom(arguments: tuple[Argument, ...], span: Span) -> Atom:
     """Make an atom of its arguments: five without keys, or any number with keys."""
     keyed = sum(a.key is not None for a in arguments)
-    if keyed == len(arguments):
-        return _property_atom(arguments, span)
-    if keyed:
+    if 0 < keyed < len(arguments):
         bare = next(a for a in arguments if a.key is None)
         raise FieldError(
             "expected a key:value clause, found a field without a key",
             bare.span,
             "an atom has keys everywhere or nowhere",
         )
-    if len(arguments) != len(_POSITIONAL):
-        raise FieldError(
-            "expected five fields, (count, shapes, colors, positions, buckets), "
-            f"found {len(arguments)}",
-            span,
-            "write * for a field without condition",
-        )
-    fields = {
-        key: _field(key, argument) for key, argument in zip(_POSITIONAL, arguments, strict=True)
-    }
-    position = fields["pos"]
-    return Atom(
-        count=fields["count"],
-        shape=fields["shape"],
-        color=fields["color"],
-        positions=() if position is None else (position,),
-        buckets=fields["bucket"],
-        format="positional",
-        span=span,
-    )
-
-
-def _property_atom(arguments: tuple[Argument, ...], span: Span) -> Atom:
-    """Make an atom of ``key:value`` clauses; only ``pos`` may occur more than once."""
+    style: Literal["positional", "property"] = "property"
+    if keyed < len(arguments):
+        if len(arguments) != len(_POSITIONAL):
+            raise FieldError(
+                "expected five fields, (count, shapes, colors, positions, buckets), "
+                f"found {len(arguments)}",
+                span,
+                "write * for a field without condition",
+            )
+        style, pairs = "positional", zip(_POSITIONAL, arguments, strict=True)
+        arguments = tuple(replace(argument, key=key) for key, argument in pairs)
     fields: dict[str, Any] = {}
     positions: list[Expression] = []
     properties: dict[str, Property] = {}
@@ -91,23 +76,20 @@ def _property_atom(arguments: tuple[Argument, ...], span: Span) -> Atom:
                 argument.span,
                 "only pos may be repeated",
             )
-        if key == "pos":
-            positions.append(_field(key, argument))
-        elif key in CLAUSES:
-            fields[key] = _field(key, argument)
-        else:
+        if key not in CLAUSES:
             assert argument.value is not None
             properties[key] = Property(key, argument.value, argument.span)
+        elif key != "pos":
+            fields[key] = _field(key, argument)
+        elif (position := _field(key, argument)) is not None:
+            positions.append(position)
+    buckets = fields.pop("bucket", None)
     return Atom(
-        count=fields.get("count"),
-        shape=fields.get("shape"),
-        color=fields.get("color"),
+        **fields,
         positions=tuple(positions),
-        buckets=fields.get("bucket"),
-        postpos=fields.get("postpos"),
-        code=fields.get("code"),
+        buckets=buckets,
         properties=tuple(properties.values()),
-        format="property",
+        format=style,
         span=span,
     )
 

@@ -164,7 +164,8 @@ def _piece(atom: Atom) -> str:
         noun = f"{_series(_words(atom.color), 'or')} {noun}"
     elif atom.color is not None:
         after.append(f" of {_value(atom.color)}")
-    return f"{article or _article(noun)} {noun}{' and'.join(after)}"
+    article = article or ("an" if noun[:1] in "aeiou" else "a")
+    return f"{article} {noun}{' and'.join(after)}"
 
 
 def _property(clause: Property) -> str:
@@ -299,10 +300,6 @@ def _name(parts: tuple[str, ...]) -> str:
                 f"{_FIELDS.get(shared, shared)}"
             )
     return f"the unknown '{name}'"
-
-
-def _article(word: str) -> str:
-    return "an" if word[:1].lower() in "aeiou" else "a"
 
 
 def _series(words: Sequence[str], conjunction: str) -> str:

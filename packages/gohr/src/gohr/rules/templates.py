@@ -212,7 +212,11 @@ def _read_template(template: str) -> _Template:
         for (listed,) in _heads(template, _DISTINCT)
     ]
     pattern = next((line.strip() for (line,) in _heads(template, _NAME)), "")
-    body = "\n".join(line for line in template.split("\n") if not _is_instruction(line))
+    body = "\n".join(
+        line
+        for line in template.split("\n")
+        if not any(pattern.fullmatch(line.strip()) for pattern in (_VARY, _DISTINCT, _NAME))
+    )
     _check_gaps(gaps, body, pattern, distinct)
     return _Template(gaps, distinct, body, pattern)
 
@@ -222,10 +226,6 @@ def _heads(template: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, ...]]
     for line in template.split("\n"):
         if match := pattern.fullmatch(line.strip()):
             yield match.groups()
-
-
-def _is_instruction(line: str) -> bool:
-    return any(pattern.fullmatch(line.strip()) for pattern in (_VARY, _DISTINCT, _NAME))
 
 
 def _values(gap: str, listed: str) -> tuple[str, ...]:

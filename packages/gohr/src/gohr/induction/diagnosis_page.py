@@ -147,15 +147,8 @@ def _rank_table(ranking: Ranking) -> Table:
         "Ranks by test boards solved, over all evidence",
         ("player", "solved", "rank", "tier"),
         tuple(
-            (
-                one.name,
-                _interval(one.value, one.low, one.high),
-                str(one.rank_low)
-                if one.rank_low == one.rank_high
-                else f"{one.rank_low} to {one.rank_high}",
-                ", ".join(map(str, one.tiers)),
-            )
-            for one in ranking
+            (one.name, _interval(one.value, one.low, one.high), row["rank"], row["tier"])
+            for one, row in zip(ranking, ranking.rows(), strict=True)
         ),
         "Players in the same tier are not significantly different.",
         name="ranks",

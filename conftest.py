@@ -96,6 +96,6 @@ def command(monkeypatch, capsys, tmp_path) -> Callable[..., Answered]:
 def atari_folder(monkeypatch) -> Path:
     """Point GNOMON_DATA at the folder beside the repository, which has the Atari-5 data."""
     if not (DATA / "atari5" / "dataset.csv").is_file():
-        pytest.skip("the Atari-5 data set is not beside the repository")
+        pytest.skip("the Atari-5 data set is not in the repository")
     monkeypatch.setenv("GNOMON_DATA", str(DATA))
     return DATA / "atari5"

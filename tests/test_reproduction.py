@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("GNOMON_DATA") or ROOT / ".." / "shared" / "data").resolve()
 here = pytest.mark.skipif(
-    not (DATA / "scores").is_dir(), reason="the published scores are not beside the repository"
+    not (DATA / "scores").is_dir(), reason="the published scores are not in the repository"
 )
 
 #: How many values of the Atari-5 paper are compared, by table or section.

@@ -22,7 +22,7 @@ def test_a_page_shows_the_figure(name):
     assert f"(../images/{name}.svg)" in PAGES
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared score files are not here")
+@pytest.mark.skipif(not DATA.is_dir(), reason="the published scores are not in the repository")
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 @pytest.mark.parametrize("name", ["statistics/ratio-profiles", "ranking/rank-intervals"])
 def test_the_script_draws_the_words_of_the_figure(name):

@@ -30,7 +30,7 @@ _OF_INITDB = [
 _number = count()
 
 
-class NoPostgresql(Exception):  # noqa: N818 - a reason, not a mistake
+class NoPostgresql(Exception):  # noqa: N818 - the reason of a skip, not an error
     """Why there is no PostgreSQL here."""
 
 

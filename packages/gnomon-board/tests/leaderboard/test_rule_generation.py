@@ -63,7 +63,7 @@ def test_none_is_in_the_library_and_no_two_are_the_same(rules):
 def test_the_same_generator_gives_the_same_rules():
     easy = Difficulty(elements=("shape", "color", "order"), n_elements=(1, 2))
     first = generate_rules(2, easy, rng=np.random.default_rng(5))
-    np.random.seed(0)  # noqa: NPY002 - what is disturbed here must be of no consequence
+    np.random.seed(0)  # noqa: NPY002 - the global state must have no effect
     again = generate_rules(2, easy, rng=np.random.default_rng(5))
     other = generate_rules(2, easy, rng=np.random.default_rng(6))
     assert first == again != other

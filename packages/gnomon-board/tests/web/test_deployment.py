@@ -53,11 +53,11 @@ def test_the_composition_agrees_with_itself_and_with_the_program():
 
 def test_docker_reads_the_composition(tmp_path):
     if shutil.which("docker") is None:
-        pytest.skip("there is no docker here; the composition is only linted")
+        pytest.skip("docker is not installed")
     if subprocess.run(
         ["docker", "compose", "version"], capture_output=True, check=False
     ).returncode:
-        pytest.skip("docker has no compose here; the composition is only linted")
+        pytest.skip("docker has no compose")
     environment = tmp_path / "env"
     environment.write_text("BOARD_HOST=board.example.org\nPOSTGRES_PASSWORD=hush\n")
     file = DEPLOY / "compose.yaml"

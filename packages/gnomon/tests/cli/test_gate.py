@@ -40,9 +40,7 @@ def test_the_exit_status_is_the_answer(command):
     assert "--missing wrong, --missing drop or --require 0.99" in said.err
 
 
-@pytest.mark.skipif(
-    not CASES.exists(), reason="../shared/cases may not be shipped, and is not beside it"
-)
+@pytest.mark.skipif(not CASES.exists(), reason="the reported cases are not in the repository")
 @pytest.mark.parametrize(
     "variant", ["", "_NaN", "_empty", "_few", "_missing", "_other", "_otherscore", "_pct"]
 )

@@ -12,7 +12,9 @@ import pytest
 from gnomon.scores import ScoreTable, write_scores
 
 DATA = Path(__file__).parents[4] / ".." / "shared" / "data" / "scores"
-published = pytest.mark.skipif(not DATA.is_dir(), reason="the shared score files are not here")
+published = pytest.mark.skipif(
+    not DATA.is_dir(), reason="the published scores are not in the repository"
+)
 
 
 def test_logarithmic_thresholds_take_scores_on_both_sides_of_zero(command):

@@ -16,7 +16,7 @@ SHARED = Path(__file__).parents[4] / ".." / "shared" / "data"
 def paper():
     """Return the data set as the paper's code prepares it."""
     if not (SHARED / "atari5" / "dataset.csv").is_file():
-        pytest.skip("the Atari-5 data set is not beside the repository")
+        pytest.skip("the Atari-5 data set is not in the repository")
     from gnomon.distillation.atari import paper_scores
 
     with pytest.MonkeyPatch.context() as patch:

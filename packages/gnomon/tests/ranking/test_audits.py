@@ -265,9 +265,7 @@ def audited_on_command_line(table):
         return audit(table, rng=np.random.default_rng(0))
 
 
-@pytest.mark.skipif(
-    not SCORES.is_dir(), reason="the shared score tables are not beside the project"
-)
+@pytest.mark.skipif(not SCORES.is_dir(), reason="the published scores are not in the repository")
 def test_dopamines_table_is_audited_as_the_page_says():
     table = read_scores(SCORES / "dopamine_atari_legacy_last10.csv")
     found = audited_on_command_line(table)
@@ -277,9 +275,7 @@ def test_dopamines_table_is_audited_as_the_page_says():
     assert on_the_page(found)
 
 
-@pytest.mark.skipif(
-    not SCORES.is_dir(), reason="the shared score tables are not beside the project"
-)
+@pytest.mark.skipif(not SCORES.is_dir(), reason="the published scores are not in the repository")
 def test_an_algorithm_with_single_runs_has_no_interval_in_dreamers_table():
     table = read_scores(SCORES / "dreamerv3_final_runs.csv", where={"suite": "atari57"})
     found = audited_on_command_line(table)

@@ -51,7 +51,7 @@ def test_pairs_are_those_of_rank_and_mean_ranks_those_of_that_method(contest):
 
 
 @pytest.mark.filterwarnings("ignore:one run per algorithm")
-@pytest.mark.skipif(not CASES.is_dir(), reason="the shared cases are not beside the project")
+@pytest.mark.skipif(not CASES.is_dir(), reason="the reported cases are not in the repository")
 def test_a_pair_on_both_sides_of_a_third_has_its_bar():
     """A beats B on every task; neither is separated from C, which ranks behind B."""
     found = critical_difference(read_scores(CASES / "critical_difference_gap.csv"))

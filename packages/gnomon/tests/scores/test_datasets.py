@@ -67,7 +67,7 @@ def test_unknown_names():
 
 def test_the_atari_scores(monkeypatch):
     if not (SHARED / "atari5").is_dir():
-        pytest.skip("the Atari-5 data set is not beside the repository")
+        pytest.skip("the Atari-5 data set is not in the repository")
     monkeypatch.setenv("GNOMON_DATA", str(SHARED))
     table = load_scores("atari5")
     assert (len(table), len(table.algorithms), len(table.tasks)) == (3365, 62, 57)

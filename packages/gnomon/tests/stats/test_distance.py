@@ -29,7 +29,7 @@ def summaries(means, deviations, n_runs, names=("a", "b")):
     return SummaryTable(tuple(names), tasks, means, np.asarray(deviations, float), counts)
 
 
-@pytest.mark.skipif(not MACHADO.is_file(), reason="the shared score files are not here")
+@pytest.mark.skipif(not MACHADO.is_file(), reason="the published scores are not in the repository")
 def test_the_essays_numbers_come_out():
     sets = [machado(name, "200000000") for name in ("Sarsa(lambda)+Blob-PROST", "DQN")]
     table = summaries(*np.array(sets).transpose(1, 0, 2), [[24], [5]])

@@ -19,7 +19,7 @@ from gnomon.stats import mcnemar, tango
 
 EVALS = Path(__file__).parents[4] / ".." / "shared" / "data" / "evals"
 published = pytest.mark.skipif(
-    not EVALS.is_dir(), reason="no evaluation logs beside the repository"
+    not EVALS.is_dir(), reason="the evaluation logs are not in the repository"
 )
 
 

@@ -41,8 +41,7 @@ class ResultFile:
         self._player, self._is_compact = player, compact
         try:
             mode = "a" if append else "w"
-            # Open from game to game, so that no block can hold it: close() ends it.
-            self._file = open(path, mode, encoding="utf-8", newline="")  # noqa: SIM115
+            self._file = open(path, mode, encoding="utf-8", newline="")  # noqa: SIM115 - close() closes it
         except OSError as error:
             raise GnomonError(f"{path}: cannot write this file: {error.strerror}") from None
         self._lines = csv.writer(self._file, lineterminator="\n")

@@ -26,7 +26,7 @@ _KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "PYTHONPATH", "NUMBA_CACHE_
 _THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-class ProcessFailure(Exception):  # noqa: N818 - the process failed, its input may be well
+class ProcessFailure(Exception):  # noqa: N818 - its input may be valid
     """A child that did not answer: it ran out of time or memory, or was killed."""
 
 

@@ -231,7 +231,7 @@ def _board(placed: Sequence[tuple[int, str, str]]) -> Board:
 # -- playing ---------------------------------------------------------------------------------------
 
 
-class _OutOfStates(Exception):  # noqa: N818 - an end, not an error
+class _OutOfStates(Exception):  # noqa: N818 - ends a search, reports no error
     """The search has reached its maximum number of states."""
 
 

@@ -47,7 +47,7 @@ class LastSuccess(
         gymnasium.ObservationWrapper.__init__(self, env)
         inner = env.observation_space
         assert isinstance(inner, spaces.Dict)
-        sizes = [int(inner[key].n) for key in ("shape", "color", "bucket")]  # type: ignore[attr-defined]  # Dict forgets what its parts are
+        sizes = [int(inner[key].n) for key in ("shape", "color", "bucket")]  # type: ignore[attr-defined]  # Dict does not declare the types of its parts
         codes = inner["board"].nvec.tolist()  # type: ignore[attr-defined]  # as above
         self.observation_space = spaces.MultiDiscrete([*codes, *sizes])
 

@@ -54,7 +54,7 @@ def boards_of(job: dict[str, Any]) -> SeededBoards:
 NUMBERS = ("n", "nshapes", "ncolors")
 
 
-@pytest.mark.skipif(not SEEDED.exists(), reason="the whole of the recordings is not here")
+@pytest.mark.skipif(not SEEDED.exists(), reason="the recorded episodes are not in the repository")
 def test_all_recorded_boards():
     n_boards = 0
     for job in records(SEEDED):

@@ -10,7 +10,6 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-import gnomon  # noqa: F401 - registers the environments
 from gohr import HiddenRulesEnv, HiddenRulesVectorEnv
 
 MODES = list(AutoresetMode)

@@ -83,7 +83,7 @@ def test_selected_episodes(record: dict[str, Any]) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.skipif(not VECTORS.is_dir(), reason="the whole of the recordings is not here")
+@pytest.mark.skipif(not VECTORS.is_dir(), reason="the recorded episodes are not in the repository")
 @pytest.mark.parametrize("name", FILES)
 def test_all_episodes(name: str) -> None:
     for record in records(VECTORS / f"{name}.jsonl.gz"):

@@ -96,7 +96,7 @@ def test_given_boards_come_over_and_over():
 def test_points_are_those_of_the_reference():
     path = VECTORS / "transcripts" / "rewards.jsonl.gz"
     if not path.is_file():
-        pytest.skip("the recorded transcripts are not beside the repository")
+        pytest.skip("the recorded transcripts are not in the repository")
     for record in records(path):
         points = {"least": record["min_points"], "most": record["max_points"], "slope": record["b"]}
         plan = SeriesTerms(points=points).points

@@ -158,7 +158,7 @@ def test_the_verdict_is_that_of_the_reference(record: dict[str, object]) -> None
     assert accepts(str(record["rules"])) == record["ok"]
 
 
-@pytest.mark.skipif(not VECTORS.is_dir(), reason="the whole of the recordings is not here")
+@pytest.mark.skipif(not VECTORS.is_dir(), reason="the recorded episodes are not in the repository")
 def test_all_rule_texts_that_the_reference_read() -> None:
     texts = {
         record["rule_text"]: "board" in record

@@ -98,7 +98,11 @@ def reveal(
     data: DataOption = DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """Publish the hidden rules and the salt of a closed season."""
+    """Publish the hidden rules and the salt of a closed season.
+
+    Example:
+      gnomon-board season reveal spring --data board
+    """
     with board_answering("season reveal", data, as_json) as (answer, opened):
         from gnomon.text_files import write_atomically
         from gnomon_board.database import find_named
@@ -123,7 +127,11 @@ def check_reveal(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check revealed rules against the commitment of a season."""
+    """Check revealed rules against the commitment of a season.
+
+    Example:
+      gnomon-board season check-reveal https://board.example.org/seasons/s1
+    """
     from gnomon_board.commitment import Reveal
 
     with answering("season check-reveal", as_json=as_json) as answer:

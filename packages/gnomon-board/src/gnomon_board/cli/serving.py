@@ -74,7 +74,11 @@ def serve(
 
 
 def worker(data: DataOption = DATA) -> None:
-    """Verify the submissions of a server, on any machine."""
+    """Verify the submissions of a server, on any machine.
+
+    Example:
+      gnomon-board worker --data board
+    """
     from gnomon_board.worker import work_until_stopped
 
     with opened_board(data) as (settings, opened):
@@ -106,7 +110,11 @@ def token(
 
 
 def migrate(data: DataOption = DATA, as_json: JsonOption = False) -> None:
-    """Migrate the database to this version."""
+    """Migrate the database to this version.
+
+    Example:
+      gnomon-board migrate --data board
+    """
     with board_answering("migrate", data, as_json, checked=False) as (answer, opened):
         from gnomon_board.database import current_revision, upgrade
 
@@ -130,6 +138,10 @@ def backup(
     """Back up a board, also while it is served, or restore it.
 
     Exit status 1 if a log is damaged or missing: it is named, and the backup lacks it.
+
+    Example:
+      gnomon-board backup backup --data board
+      gnomon-board backup backup --restore --data restored
     """
     from gnomon_board.settings import Settings
     from gnomon_board.web.backup import back_up, restore_backup

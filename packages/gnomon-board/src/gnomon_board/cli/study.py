@@ -104,7 +104,11 @@ def invite(
     data: DataOption = DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a new invitation; the old one becomes invalid."""
+    """Print a new invitation; the old one becomes invalid.
+
+    Example:
+      gnomon-board study invite pilot --data board
+    """
     from gnomon_board.studies.store import invite_anew
 
     with _study("invite", name, data, as_json) as (answer, session, study):
@@ -120,7 +124,11 @@ def exclude(
     data: DataOption = DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """Exclude a player from a study, or include the player again."""
+    """Exclude a player from a study, or include the player again.
+
+    Example:
+      gnomon-board study exclude pilot P7 --data board
+    """
     from gnomon_board.studies.store import exclude
 
     with _study("exclude", name, data, as_json) as (answer, session, study):
@@ -156,7 +164,11 @@ def export(
 
 @app.command()
 def close(name: StudyArgument, data: DataOption = DATA, as_json: JsonOption = False) -> None:
-    """Close a study to new players; those who have begun may finish."""
+    """Close a study to new players; those who have begun may finish.
+
+    Example:
+      gnomon-board study close pilot --data board
+    """
     from gnomon_board.studies.store import close_study
 
     with _study("close", name, data, as_json) as (answer, session, study):

@@ -12,7 +12,6 @@ from .options import Level as Level
 from .options import Seed as Seed
 from .options import ShowOptions as ShowOptions
 from .options import with_groups as with_groups
-from .sources import Sources as Sources
 
 __all__ = [
     "COMMAND",
@@ -22,7 +21,6 @@ __all__ = [
     "Level",
     "Seed",
     "ShowOptions",
-    "Sources",
     "answering",
     "app",
     "bar_of",

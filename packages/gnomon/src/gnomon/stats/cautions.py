@@ -18,7 +18,7 @@ from gnomon.stats.strata import Strata
 LEAST_TASKS = 6
 #: Level of the test of all algorithms for an effect that runs share over tasks to be reported.
 SHARED_FOUND = 0.05
-#: Below this p-value such an effect of one algorithm is a warning, not only a note.
+#: Level of the test of one algorithm for its effect to be reported.
 CLEARLY_SHARED = 0.01
 #: A task with more than this share of the variance is named.
 LARGE_SHARE = 0.5
@@ -81,9 +81,9 @@ def warn_of_dependent_runs(strata: Strata, effect: SharedEffect | None, algorith
             f"{algorithm}: the runs of every task are in order of their scores, so their labels "
             "do not identify runs"
         )
-    if effect is None or effect.p_table >= SHARED_FOUND:
+    if effect is None:
         return
-    if effect.p_value < CLEARLY_SHARED:
+    if effect.p_table < SHARED_FOUND and effect.p_value < CLEARLY_SHARED:
         note(
             f"{algorithm}: runs with the same label vary together over tasks "
             f"(p = {effect.p_value:.2g}); intervals allow for it where that makes them wider"

@@ -378,7 +378,6 @@ def _of_table(
             size = strata.n_runs, strata.n_tasks
             yield Estimate(name, metric.name, None, value, *ends, *size)
     if dominated:
-        # What that task did not show, no interval can know.
         found = f"most of the variance comes from one task: {listed(dominated)}"
         note(f"{found}; intervals may be too short")
     _warn_of_faults(faults)

@@ -288,7 +288,9 @@ def test_scalars_of_tensorboard_in_files_of_their_own_are_of_one_task(tmp_path):
 TRACKERS = Path(__file__).parents[5] / ".." / "shared" / "data" / "evals" / "trackers"
 
 
-@pytest.mark.skipif(not TRACKERS.is_dir(), reason="the shared exports of trackers are not here")
+@pytest.mark.skipif(
+    not TRACKERS.is_dir(), reason="the exports of trackers are not in the repository"
+)
 def test_real_exports():
     runs = quietly(TRACKERS / "wandb_runs.csv")
     assert (len(runs), int(runs.to_polars()["score"].is_nan().sum())) == (4, 1)

@@ -26,7 +26,7 @@ def test_files_that_are_none(tmp_path):
         read_scores(file(tmp_path, "{", "broken.json"), format="lm-eval")
 
 
-@pytest.mark.skipif(not MACHADO.is_file(), reason="the shared score files are not here")
+@pytest.mark.skipif(not MACHADO.is_file(), reason="the published scores are not in the repository")
 def test_summaries_of_the_essay():
     late = read_summaries(MACHADO, where={"frames": "200000000"})
     assert late.algorithms == ("Sarsa(lambda)+Blob-PROST", "DQN")

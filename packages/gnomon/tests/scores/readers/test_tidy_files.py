@@ -144,7 +144,7 @@ def test_a_name_that_cannot_be_written(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared score files are not here")
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the published scores are not in the repository")
 def test_ragged_public_scores_are_read():
     table = read_scores(SHARED / "dreamerv3_final_runs.csv", where={"suite": "atari57"})
     table = table.select(algorithms=["dreamerv3"])

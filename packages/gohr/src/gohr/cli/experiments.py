@@ -160,7 +160,11 @@ def demo(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play the four sample rules and write a report."""
+    """Play the four sample rules and write a report.
+
+    Example:
+      gohr demo --out demo
+    """
     from gnomon import estimate
     from gohr.experiments import load_experiment, score
     from gohr.run_page import report as write

@@ -27,7 +27,11 @@ def list_rules(
     family: Annotated[str | None, typer.Option(help="Only the rules of this family.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the rules that come with Gnomon."""
+    """List the rules that come with Gnomon.
+
+    Example:
+      gohr rules list --family memory
+    """
     from gohr.rules.catalogue import available_rules, rule_info
 
     with answering("rules list", as_json=as_json) as answer:

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from gnomon.cli import (
-    JsonOption,
-    Level,
-    Seed,
-    ShowOptions,
-    Sources,
-    answering,
-    show_scores,
-    with_groups,
-)
+from gnomon.cli import JsonOption, Level, Seed, ShowOptions, answering, show_scores, with_groups
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
@@ -48,14 +39,16 @@ class PeopleOptions:
 
 @with_groups
 def score(
-    source: Sources,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            "--metric",
-            "--score",
-            help="Score to compute; by default tce.",
+    source: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE",
+            show_default=False,
+            help="Run folders, result files, or transcripts of people with their boards.",
         ),
+    ],
+    metric: Annotated[
+        str | None, typer.Option("--metric", "--score", help="Score to compute; by default tce.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
     leave_out_empty_cells: Annotated[

@@ -215,7 +215,7 @@ def compiled_settings(learner: Learner) -> Any:
 @cache
 def _settings_type(learner: type[Learner], names: tuple[str, ...]) -> Any:
     """Return the type, which compiled code finds again in the next process by its place."""
-    made = namedtuple("Settings", names)  # type: ignore[misc]  # the names are known at run time alone
+    made = namedtuple("Settings", names)  # type: ignore[misc]  # the names are known only at run time
     made.__module__, made.__qualname__ = learner.__module__, f"{learner.__qualname__}.Settings"
     learner.Settings = made  # type: ignore[attr-defined]  # Numba's cache finds it there
     return made

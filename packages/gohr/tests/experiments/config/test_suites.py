@@ -48,7 +48,7 @@ def test_benchmark_rules_accept_what_the_recorded_ones_accept():
     for name in ("rules_paper", "rules_extended"):
         path = VECTORS / f"{name}.jsonl.gz"
         if not path.is_file():
-            pytest.skip("the recorded rules are not beside the repository")
+            pytest.skip("the recorded rules are not in the repository")
         for record in records(path):
             folder, _, file = record["rule_file"].rpartition("/")
             if folder in ("rules/MLC", "rules/MLC/BMK", "rules/pk"):

@@ -199,7 +199,7 @@ def test_replays_the_selection_of_recorded_episodes() -> None:
 def test_replays_all_recorded_episodes(name: str) -> None:
     path = VECTORS / f"{name}.jsonl.gz"
     if not path.exists():
-        pytest.skip(f"the recorded episodes {path.name} are not beside this checkout")
+        pytest.skip(f"the recorded episodes {path.name} are not in the repository")
     skipped: list[str] = []
     episodes = list(records(path))
     for record in episodes:

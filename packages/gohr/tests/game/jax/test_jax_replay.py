@@ -168,7 +168,7 @@ def test_two_conditions_of_a_rule_share_a_table_of_all_fields():
 @pytest.mark.full
 def test_the_rules_of_the_recordings_play_as_the_engine_plays_them():
     if not VECTORS.is_dir():
-        pytest.skip("the recorded episodes are not beside this checkout")
+        pytest.skip("the recorded episodes are not in the repository")
     paths = [p for p in sorted(VECTORS.glob("*.jsonl.gz")) if "boards" not in p.name]
     texts = sorted({r["rule_text"] for path in paths for r in records(path) if "rule_text" in r})
     rules = compiled(texts[::4])

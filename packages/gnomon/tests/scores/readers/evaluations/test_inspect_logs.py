@@ -13,7 +13,9 @@ from gnomon.errors import DegenerateScoresWarning, GnomonError, ScoreDataError
 from gnomon.results import noted
 from gnomon.scores import read_scores
 
-is_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared logs are not here")
+is_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the evaluation logs are not in the repository"
+)
 INSPECT = SHARED / "inspect"
 BOTH = ("match", "length")
 ODD = "ignore::gnomon.errors.DegenerateScoresWarning"

@@ -9,7 +9,9 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.results import noted
 from gnomon.scores import read_scores, write_scores
 
-is_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared logs are not here")
+is_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="the evaluation logs are not in the repository"
+)
 REAL = SHARED / "lm_eval"
 ODD = "ignore::gnomon.errors.DegenerateScoresWarning"
 

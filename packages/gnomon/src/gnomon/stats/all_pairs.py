@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.scores.columns import Flags, IntArray
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -36,8 +37,11 @@ SIGN_FLIPS = "sign_flips"
 N_FLIPS = 2000
 #: Index of all pairs.
 ALL = (slice(None), slice(None))
-#: Pairs whose statistics are computed at once: their numbers stay in the processor's cache.
-PAIRS_AT_ONCE = 256
+#: Multiplications in a product of matrices, up to which OpenBLAS takes one thread: a second one
+#: would keep a processor busy between products.
+ONE_THREAD = 2**18
+#: Pairs whose signs are flipped at once.
+PAIRS_AT_ONCE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,12 +171,17 @@ def _meetings(sizes: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
     The weight of a pair is that of each of its tasks in the mean of the first.
     """
     there = (sizes > 0).astype(np.float64)
-    n_shared = (there.T @ there).astype(np.int64)
+    n_shared = _over_grounds(there, there).astype(np.int64)
     np.fill_diagonal(n_shared, 0)
     n_others = np.count_nonzero(n_shared, axis=1)[:, None]
     with np.errstate(divide="ignore"):
         weight = np.where(n_shared > 0, 1.0 / n_shared / np.maximum(n_others, 1), 0.0)
     return there, n_shared, weight
+
+
+def _over_grounds(x: npt.NDArray[Any], y: FloatArray) -> FloatArray:
+    """Return ``x.T @ y`` without BLAS; see :data:`ONE_THREAD`."""
+    return np.asarray(np.einsum("ti,tj->ij", x.astype(np.float64), y))
 
 
 def _mean_of_tasks(totals: FloatArray, n_shared: IntArray) -> FloatArray:
@@ -234,8 +243,8 @@ def _over_runs(
         (total, variance, fourth), weight, of_mean, least_df.min(axis=1), sizes, level, common
     )
     # A single run takes the mean variance of the algorithm's other tasks.
-    pooled = deviations / np.maximum(np.maximum(sizes - 1.0, 0.0).T @ there, 1.0)
-    singles = (sizes == 1).T @ there
+    pooled = deviations / np.maximum(_over_grounds(np.maximum(sizes - 1, 0), there), 1.0)
+    singles = _over_grounds(sizes == 1, there)
     variance, fourth = variance + singles * pooled, fourth + singles * np.square(pooled)
     with np.errstate(divide="ignore", invalid="ignore"):
         squared = np.square(np.maximum(n_shared, 1.0))
@@ -245,10 +254,11 @@ def _over_runs(
         df = np.fmax(np.minimum(least_df, least_df.T), np.where(variance > 0.0, df, 0.0))
         by_task, all_parts = by_task / squared, all_parts / squared
         even = share_variance(0.5, all_parts)
-    value, n_pairs = _mean_of_tasks(total, n_shared), sizes.T @ sizes
+    value = _mean_of_tasks(total, n_shared)
+    n_pairs = _over_grounds(sizes, sizes.astype(np.float64)).astype(np.int64)
     p_value = _p_value_of_runs(value, variance, df, even, n_pairs)
     # Single runs show no variance.
-    several = (sizes > 1).T @ there > 0
+    several = _over_grounds(sizes > 1, there) > 0.0
     for x in (variance, p_value):
         x[~(several & several.T)] = np.nan
     scaled = _scaled_parts(all_parts, value, by_task, n_shared, n_pairs)
@@ -404,7 +414,7 @@ def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpr
         lead = np.zeros((n, n))
         lead[i, j] = leads
         of_task[t] = (weight * (lead - lead.T)).sum(axis=1)
-    share = there * (there @ weight.T)
+    share = there * _over_grounds(there.T, weight.T)
     met = np.count_nonzero(share > 0.0, axis=0)
     each = np.divide(of_task, share, out=np.full(share.shape, -0.5), where=share > 0.0) + 0.5
     mean = _without_rounding(np.where(met > 0, of_task.sum(axis=0) + 0.5, np.nan))
@@ -497,21 +507,24 @@ def sign_flip_p_values(away: FloatArray, level: float) -> tuple[FloatArray, Floa
         bits = np.arange(2 ** (n_tasks - 1))[:, None] >> np.arange(n_tasks) & 1
     else:
         bits = np.random.default_rng(0).integers(0, 2, (N_FLIPS, n_tasks))
-    signs = (2 * bits - 1).T.astype(np.float32, order="C")
     single = bool(((away == 0.0) | (np.abs(away) == 0.5)).all())
-    n_flips, extra = signs.shape[1], 0 if exact else 1
-    beyond, largest = np.zeros(n_pairs, np.int64), np.zeros(n_flips, np.float32)
+    n_flips, extra = len(bits), 0 if exact else 1
+    # Products of parts, each of which takes one thread.
+    width = max(1, min(n_flips, ONE_THREAD // n_tasks // PAIRS_AT_ONCE))
+    width = next(n for n in range(width, 0, -1) if n_flips % n == 0)
+    parts = (2 * bits - 1).reshape(-1, width, n_tasks).transpose(0, 2, 1)
+    signs = parts.astype(np.float32, order="C")
+    beyond, largest = np.zeros(n_pairs, np.int64), np.zeros(signs.shape[::2], np.float32)
     for first in range(0, n_pairs, PAIRS_AT_ONCE):
         some = slice(first, first + PAIRS_AT_ONCE)
-        z = scaled[some] @ signs
+        z = np.abs(scaled[some] @ signs)
         if not single:
-            beyond[some] = np.count_nonzero(np.abs(z) >= seen[some, None], axis=1)
-        for end in (z.max(axis=0), -z.min(axis=0)):
-            np.maximum(largest, end, out=largest)
+            beyond[some] = np.count_nonzero(z >= seen[some, None], axis=(0, 2))
+        np.maximum(largest, z.max(axis=1), out=largest)
     p_value = (beyond + extra) / (n_flips + extra)
     if single:
         p_value = _sign_test(away)
-    largest.sort()
+    largest = np.sort(largest, axis=None)
     # The largest statistic that is not significant, and the next one above it.
     n_above = int((1.0 - level) * (n_flips + extra) + 1e-9) - extra
     limit = largest[min(n_flips - 1 - n_above, n_flips - 1)]

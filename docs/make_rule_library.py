@@ -1,7 +1,7 @@
 """Write docs/gohr/rule-library.md and pictures of rules: ``python docs/make_rule_library.py [FOLDER]``.
 
-Every rule of the catalogue by family: title, sentence, text, tags, how many times the errors of
-three learners on a baseline, and one board, the same for all, with the moves that the rule accepts
+Every rule of the catalogue by family: title, sentence, text, tags, the ratio of three learners'
+errors to those on a baseline, and one board, the same for all, with the moves that the rule accepts
 on it. Rules that depend on earlier moves are shown after two moves.
 """
 
@@ -158,10 +158,10 @@ def _lines() -> Iterator[str]:
     )
     yield ""
     yield (
-        f"*Times the errors* is the ratio of a learner's median errors to those on `{BASELINE}`, "
-        "with its 95 % interval, as [`gohr elements`](elements.md) computes it from the 20 trials "
-        "of 200 boards of [the results](results.md). ≥ marks a lower bound: most trials did not "
-        "learn the rule. The words below a rule are its [tags](game.md#tags)."
+        "Below each rule are its [tags](game.md#tags) and the ratio of three learners' median "
+        f"errors to those on `{BASELINE}`, with its 95 % interval, as "
+        "[`gohr elements`](elements.md) computes it from the trials of [the results](results.md). "
+        "≥ marks a lower bound: most trials did not learn the rule."
     )
     yield ""
     yield f"Families: {', '.join(f'[{family}](#{family})' for family in FAMILIES)}."
@@ -189,8 +189,8 @@ def _trials() -> dict[str, dict[str, Trials]]:
     }
 
 
-def _times(rule: str) -> str:
-    """Return how many times the errors on the baseline each learner makes on a rule."""
+def _ratios(rule: str) -> str:
+    """Return the ratio of each learner's median errors on a rule to those on the baseline."""
     found = []
     for learner, trials in _trials().items():
         e = compare_trials(trials[rule], trials[BASELINE], n_resamples=2_000)
@@ -216,7 +216,7 @@ def _section(info: RuleInfo, example: Example) -> Iterator[str]:
     yield " ".join(f"`{tag}`" for tag in info.tags)
     if info.name in _trials()["table"] and info.name != BASELINE:
         yield ""
-        yield f"*Times the errors:* {_times(info.name)}"
+        yield f"*Error ratio:* {_ratios(info.name)}"
 
 
 def _in_words(example: Example) -> str:

@@ -450,7 +450,7 @@ def bracketed(value: float, low: float, high: float, form: str, bound: str = "")
     text = {"at least": "≥ ", "at most": "≤ "}.get(bound, "") + _number(value, form)
     if math.isnan(low):
         return text
-    return f"{text} [{_number(low, form)} to {_number(high, form)}]"
+    return f"{text} [{_number(low, form)}, {_number(high, form)}]"
 
 
 def _number(value: float, form: str) -> str:

@@ -10,18 +10,6 @@ import pytest
 
 from gnomon.scores import ScoreTable, write_scores
 
-LM_EVAL = {
-    "model_name": "tiny",
-    "results": {
-        "arc": {"acc,none": 0.3, "acc_stderr,none": 0.05},
-        "piqa": {"acc,none": 0.5, "acc_stderr,none": 0.05},
-    },
-    "n-samples": {
-        "arc": {"original": 84, "effective": 84},
-        "piqa": {"original": 200, "effective": 101},
-    },
-}
-
 
 @pytest.fixture
 def curves(tmp_path):
@@ -36,22 +24,11 @@ def curves(tmp_path):
 
 
 def test_curves_are_taken_at_the_last_step_that_all_reach(command, curves):
-    rows = Path("curves.csv").read_text().splitlines()
-    Path("short.csv").write_text("\n".join(r for r in rows if not r.endswith(",")) + "\n")
     said = command("gnomon estimate curves.csv --metric mean")
     assert "1 run ended earlier than the others on the same task (dqn run 2 on chess)" in said.err
-    said = command("gnomon read curves.csv --at 30 --out at.csv")
-    assert "1 run without a score at step 30, kept as missing: dqn run 2 on chess" in said.err
-
-    def ends(x, n):
-        """Return the last scores of each run, which one run has earlier."""
-        return [x[r, t, ~np.isnan(x[r, t])][-n:] for r in range(5) for t in (0, 1)]
-
     for words, expected in {
         "curves.csv": [np.mean([x[:, 0, 3], x[:, 1, 1]]) for x in curves],
         "curves.csv --at 30": [np.nanmean(x[..., 3], axis=0).mean() for x in curves],
-        "short.csv --at end": [np.mean(ends(x, 1)) for x in curves],
-        "short.csv --at end --window 2": [np.mean(ends(x, 2)) for x in curves],
         "curves.csv --window 2": [np.mean([x[:, 0, 2:], x[:, 1, :2]]) for x in curves],
     }.items():
         assert command(f"gnomon read {words} --out read.csv").status == 0
@@ -76,14 +53,10 @@ def test_a_folder_of_monitors_has_steps_and_no_episodes(command):
     assert (">step<" in words, ">episode<" in words) == (True, False)
 
 
-def test_grids(command, tmp_path):
-    rows = "".join(f"a,t,{r},{s},{s + r}\n" for r in range(3) for s in range(r, 900, 7 - r))
-    (tmp_path / "own.csv").write_text(f"algorithm,task,run,step,score\n{rows}")
-    said = command("gnomon curves own.csv --metric mean")
-    assert "curves on a grid of 100 steps from 2 to 8" in said.err
-    assert len(command("gnomon curves own.csv --metric mean --grid 5 --json").results) == 5
+def test_grids(command, curves):
+    assert len(command("gnomon curves curves.csv --metric mean --grid 5 --json").results) == 10
     for grid in ("1", "x"):
-        assert command(f"gnomon curves own.csv --grid {grid}").status == 2
+        assert command(f"gnomon curves curves.csv --grid {grid}").status == 2
 
 
 def test_raw_scores_on_unlike_scales_are_refused(command, tmp_path):
@@ -118,20 +91,6 @@ def test_a_target_of_much_larger_scores_is_warned_of(command, tmp_path):
     said = command("gnomon compare low.csv --metric optimality_gap").err
     assert "optimality_gap holds raw scores (median 60,000) against a target of 1" in said
     assert "is 0" not in command("gnomon estimate raw.csv --gamma 60000").err
-
-
-def test_standard_errors_of_a_language_models_results(command, tmp_path):
-    (tmp_path / "results.json").write_text(json.dumps(LM_EVAL))
-    said = command("gnomon estimate results.json --metric mean --json")
-    (found,) = said.results
-    assert found["value"] == pytest.approx(0.4)
-    # Two independent errors of 0.05 each make sqrt(2) 0.05 / 2 of their mean.
-    assert (found["high"] - found["low"]) / 2 == pytest.approx(1.97 * 0.0354, rel=0.02)
-    assert "intervals come from the standard errors of the source" in said.out
-    assert "only a part of the items was evaluated (limit) on piqa" in said.out
-    scores = command("gohr score results.json --json").results
-    assert [(row["stderr"], row["n_items"]) for row in scores] == [(0.05, 84), (0.05, 101)]
-    assert command("gnomon estimate results.json --metric iqm --json").results[0]["low"] is None
 
 
 def test_options_of_foreign_files_reach_the_readers(command, tmp_path):

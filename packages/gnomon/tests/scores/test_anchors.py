@@ -30,7 +30,8 @@ def test_suites_by_name():
     assert found.normalization.anchors == {"Space_Invaders": (2.86, 131.0)}
     found = normalize(table_of("MinAtar/Seaquest-v0"), "minatar")
     assert found.normalization.anchors == {"MinAtar/Seaquest-v0": (0.1, 4.4)}
-    assert normalize(table_of("Pong"), "atari").normalization.anchors == {"Pong": (-20.71, 14.6)}
+    for name in ("atari", "random-human"):
+        assert normalize(table_of("Pong"), name).normalization.anchors == {"Pong": (-20.71, 14.6)}
 
 
 PROCGEN = (
@@ -67,8 +68,9 @@ def test_anchors_of_a_file(tmp_path):
         found = normalize(table_of("t", "u"), str(path))
     assert found.runs("b", "t").tolist() == [1.0, 1.0]
     assert found.normalization.name == "anchors.csv"
-    path.write_text("task,random,human\nPong,0,20\n")
-    assert normalize(table_of("ALE/Pong-v5"), str(path)).runs("a", "ALE/Pong-v5")[0] == 0.25
+    for ends in ("random,human", "min,max", "lower,upper"):
+        path.write_text(f"task,{ends}\nPong,0,20\n")
+        assert normalize(table_of("ALE/Pong-v5"), str(path)).runs("a", "ALE/Pong-v5")[0] == 0.25
     path.write_text("task,low,high\nt,0,10\n")
     lower = normalize(table_of("t", higher_is_better=False), str(path))
     assert lower.runs("a", "t").tolist() == [0.5, 0.5]

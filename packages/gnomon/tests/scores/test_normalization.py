@@ -55,13 +55,6 @@ def test_scores_are_not_turned_upside_down_by_a_reference():
     assert normalize(negative, {"Pendulum": (-200.0, -20.0)}).runs("a", "Pendulum") == [1.0]
 
 
-def test_atari_baselines():
-    raw = ScoreTable.from_arrays({"a": [[14.6, 227.75]]}, tasks=["ALE/Pong-v5", "Alien"])
-    assert normalize(raw, "random-human").to_polars()["score"].to_list() == [1.0, 0.0]
-    with pytest.raises(ScoreDataError, match="random-human: no scores to normalise any task"):
-        normalize(table(), "random-human")
-
-
 @pytest.mark.parametrize(
     "written",
     [

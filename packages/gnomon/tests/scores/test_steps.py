@@ -5,7 +5,7 @@ import pytest
 
 import gnomon as gn
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import ScoreTable, at_common_step, on_grid
+from gnomon.scores import ScoreTable, at_common_step, on_grid, read_scores
 from score_tables import with_notes
 
 
@@ -47,6 +47,17 @@ def test_a_verb_takes_curves_where_all_runs_are(verb):
     found, said = with_notes(verb, table)
     assert "2 runs ended earlier than the others" in said[0]
     assert str(found) == str(with_notes(verb, with_notes(at_common_step, table)[0])[0])
+
+
+def test_each_run_may_be_taken_at_its_own_end():
+    rows = table_of(a_0=LONG, a_1={0: 5.0, 5: 6.0}).to_records()
+    assert read_scores(rows, at="end").runs("a", "t").tolist() == [2.0, 6.0]
+    found, said = with_notes(read_scores, rows, at="end", window=3)
+    assert found.runs("a", "t").tolist() == [1.0, 5.5]
+    assert said == [
+        "the score of a run is the mean of the last 3 scores of each run (1 run with fewer, at "
+        "least 2: mean of all)"
+    ]
 
 
 def test_a_step_that_is_named_leaves_short_runs_missing():

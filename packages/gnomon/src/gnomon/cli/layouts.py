@@ -46,9 +46,6 @@ class Layout:
     cluster: Annotated[
         str | None, typer.Option(help="Column that names the cluster of an item.")
     ] = None
-    rename: Annotated[
-        list[str] | None, typer.Option(help="OLD=NEW: rename an algorithm; repeatable.")
-    ] = None
     within_run: Annotated[
         Literal["mean"] | None,
         typer.Option(help="Average several rows of one run, such as episodes."),
@@ -65,9 +62,8 @@ class Layout:
     def arguments(self) -> dict[str, Any]:
         """Return the options as :func:`gnomon.scores.read_scores` takes them."""
         columns = pairs_of(self.column, "--column", "NAME=COLUMN")
-        rename = pairs_of(self.rename, "--rename", "OLD=NEW")
         given = {name: value for name, value in vars(self).items() if name != "column"}
-        return given | {"columns": columns, "rename": rename, "at": _step(self.at)}
+        return given | {"columns": columns, "at": _step(self.at)}
 
 
 @with_groups

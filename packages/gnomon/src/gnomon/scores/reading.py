@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError, check_word, either, listed, note
+from gnomon.errors import ScoreDataError, check_word, either, listed, note
 from gnomon.scores.checks import suspicions
 from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.item_scores import check_inputs
@@ -47,7 +47,6 @@ def read_scores(
     curves: bool = False,
     units: Units | None = None,
     cluster: str | None = None,
-    rename: Mapping[str, str] | None = None,
     within_run: Literal["mean"] | None = None,
     at: float | Literal["end"] | None = None,
     window: int | None = None,
@@ -89,8 +88,6 @@ def read_scores(
         ``model, item, correct`` are of items, all else is of tasks.
     cluster : str, optional
         For items, the attribute that gives the cluster of each, such as a document or a topic.
-    rename : mapping, optional
-        New names of algorithms: ``{"tiny": "Tiny 1B"}``.
     within_run : {"mean"}, optional
         How to combine several rows of one run, such as evaluation episodes. Without it, such rows
         are refused.
@@ -155,7 +152,7 @@ def read_scores(
         _under(name, read_with(reader, one, wanted))
         for (name, one), reader in zip(named, readers, strict=True)
     ]
-    table = _renamed(_joined(tables), rename or {})
+    table = _joined(tables)
     for message in suspicions(table, run_column=(columns or {}).get("run")):
         note(message)
     table = replace(table, units=units or table.units, cluster=cluster or table.cluster)
@@ -203,7 +200,8 @@ def _under(name: str | None, table: ScoreTable) -> ScoreTable:
     if len(table.algorithms) != 1:
         found = listed(table.algorithms)
         raise ScoreDataError(f"{name}: expected one algorithm to give this name, found {found}")
-    return _renamed(table, {table.algorithms[0]: name})
+    column = Texts.repeated(name, len(table))
+    return replace(table, rows=table.rows.with_columns({"algorithm": column}))
 
 
 def _joined(tables: Sequence[ScoreTable]) -> ScoreTable:
@@ -240,19 +238,6 @@ def _refuse_overlap(rows: Rows, tables: Sequence[ScoreTable]) -> None:
             + either("map the name of each algorithm to its source", "write NAME=PATH")
             + " if they are of different algorithms"
         )
-
-
-def _renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
-    """Return a table in which some algorithms have other names."""
-    for name in names:
-        if name not in table.algorithms:
-            raise UnknownNameError("algorithm", name, table.algorithms)
-    found = [names.get(name, name) for name in table.algorithms]
-    twice = [name for name in found if found.count(name) > 1]
-    if twice:
-        raise ScoreDataError(f"expected algorithms of different names, found {twice[0]!r} twice")
-    column = Texts(table.rows["algorithm"].codes, tuple(found))
-    return replace(table, rows=table.rows.with_columns({"algorithm": column}))
 
 
 def table_of(scores: Scores, *, curves: bool = False) -> ScoreTable:

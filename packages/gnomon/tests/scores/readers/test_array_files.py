@@ -1,18 +1,11 @@
 """Arrays and lists of runs, as rliable has them."""
 
-import json
-
 import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable, read_scores
-
-
-def written(path, content):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content))
-    return path
+from score_files import written
 
 
 def test_the_same_scores_in_every_shape(tmp_path):

@@ -9,18 +9,8 @@ import pytest
 from gnomon import compare
 from gnomon.errors import DegenerateScoresWarning, GnomonError, ScoreDataError
 from gnomon.scores import read_scores
+from score_files import read_quietly, written
 from score_tables import with_notes
-
-
-def written(place, content):
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(content if isinstance(content, str) else json.dumps(content))
-    return place
-
-
-def quietly(source, **how):
-    return with_notes(read_scores, source, **how)[0]
-
 
 HLE = """\
 - dataset:
@@ -39,18 +29,18 @@ def test_results_of_models_on_hugging_face(tmp_path):
         written(tmp_path / name / ".eval_results/hle.yaml", HLE.format(task="default", value=value))
         again = HLE.format(task="text", value=value + 20) + '  notes: "With tools"\n'
         written(tmp_path / name / ".eval_results/tools.yaml", again)
-    table = quietly(tmp_path)
+    table = read_quietly(tmp_path)
     assert table.algorithms == ("glm", "qwen")
     assert table.tasks == ("cais/hle", "cais/hle/text (With tools)")
     assert table.runs("qwen", "cais/hle").tolist() == [20.9]
     subset = "- dataset: {id: gpqa, config: diamond}\n  value: 0.4\n"  # an earlier layout
     written(tmp_path / "glm/.eval_results/gpqa.yaml", subset)
-    assert "gpqa/diamond" in quietly(tmp_path).tasks
+    assert "gpqa/diamond" in read_quietly(tmp_path).tasks
     written(tmp_path / "phi/.eval_results/gpqa.yaml", subset.replace("0.4", "78"))
     with pytest.warns(DegenerateScoresWarning, match="glm has 0.4 on gpqa.*a share among perc"):
         read_scores(tmp_path)
     one = tmp_path / "glm/.eval_results/hle.yaml"
-    assert quietly(one).algorithms == quietly(one.parent).algorithms == ("glm",)
+    assert read_quietly(one).algorithms == read_quietly(one.parent).algorithms == ("glm",)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +57,14 @@ def test_results_of_models_on_hugging_face(tmp_path):
 )
 def test_unclear_results_of_hugging_face_are_refused(tmp_path, text, said):
     with pytest.raises(ScoreDataError, match=said) as error:
-        quietly(written(tmp_path / "m/.eval_results/a.yaml", text))
+        read_quietly(written(tmp_path / "m/.eval_results/a.yaml", text))
     assert "\n" not in str(error.value)
 
 
 def test_the_package_for_yaml_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(GnomonError, match="pip install pyyaml"):
-        quietly(written(tmp_path / "m/.eval_results/a.yaml", HLE.format(task="x", value=1)))
+        read_quietly(written(tmp_path / "m/.eval_results/a.yaml", HLE.format(task="x", value=1)))
 
 
 def mteb(task, **splits):
@@ -102,15 +92,15 @@ def test_results_of_mteb(tmp_path):
         written(place / "Mass.json", mteb("Mass", test={"en": 0.25 + more, "de": 0.75 + more}))
         both = {"test": {"default": float("nan")}, "validation": {"default": 0.3 + more}}
         written(place / "AFQMC.json", mteb("AFQMC", **both))
-    table = quietly(folder)
+    table = read_quietly(folder)
     assert table.algorithms == ("org/large", "org/small")
     means = {task: table.runs("org/small", task).item() for task in table.tasks}
     assert means == pytest.approx({"Banking": 0.5, "Mass": 0.5, "AFQMC": 0.3})
-    assert quietly(folder, where={"subset": "de"}).tasks == ("Mass",)
+    assert read_quietly(folder, where={"subset": "de"}).tasks == ("Mass",)
     with pytest.warns(DegenerateScoresWarning, match="the mean is over the splits test and valid"):
         read_scores(folder / "org__small/13f0/AFQMC.json")
     written(folder / "org__small/other/Banking.json", mteb("Banking", test={"default": 0.7}))
-    assert quietly(folder).algorithms == ("org/large", "org/small (13f0)", "org/small (other)")
+    assert read_quietly(folder).algorithms == ("org/large", "org/small (13f0)", "org/small (other)")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +113,7 @@ def test_results_of_mteb(tmp_path):
 )
 def test_unclear_results_of_mteb_are_refused(tmp_path, content, said):
     with pytest.raises(ScoreDataError, match=said) as error:
-        quietly(written(tmp_path / "m/r/x.json", content))
+        read_quietly(written(tmp_path / "m/r/x.json", content))
     assert "\n" not in str(error.value)
 
 
@@ -142,13 +132,13 @@ def test_evaluations_of_live_code_bench(tmp_path):
     ]
     for model in "ab":
         path = written(tmp_path / model / "Scenario.codegeneration_2_0.2_eval_all.json", records)
-    table = quietly(path, where={"difficulty": "hard"})
+    table = read_quietly(path, where={"difficulty": "hard"})
     assert table.item_scores.matrix().tolist() == [[0.5]]  # pass@1
-    assert quietly(tmp_path).algorithms == ("a", "b")
+    assert read_quietly(tmp_path).algorithms == ("a", "b")
     for wrong, said in ((True, "another type"), ([["x"]], "not one number per item")):
         path = written(tmp_path / "wrong.json", [records[0] | {"graded_list": wrong}])
         with pytest.raises(ScoreDataError, match=said):
-            quietly(path)
+            read_quietly(path)
 
 
 def right(*answers):
@@ -198,33 +188,33 @@ def test_reports_of_the_leaderboard_of_swe_bench_are_read_together(tmp_path):
     for system, won, none in (("a", ["p", "q"], ["x"]), ("b", ["q", "r"], [])):
         report = {"no_generation": none, "no_logs": [], "resolved": won}
         path = written(board / system / "results/results.json", report)
-    table = quietly(board)  # unresolved instances have no names there
+    table = read_quietly(board)  # unresolved instances have no names there
     (a, b), items = table.item_scores.matrix(), table.tasks
     assert (len(items), a.sum(), b.sum()) == (300, 2, 2)
     won = [task.rpartition("/")[2] for task, x, y in zip(items, a, b, strict=True) if x != y]
     assert sorted(won) == ["p", "r"]
     with pytest.raises(ScoreDataError, match="2 of 300 instances; give the folder"):
-        quietly(path)
+        read_quietly(path)
     few = {"total_instances": 2, "resolved_ids": ["p"]}
     written(tmp_path / "mixed/lite.json", few)
     written(tmp_path / "mixed/other.json", few | {"resolved_ids": ["q", "r"]})
     with pytest.raises(ScoreDataError, match=r"expected reports on the same 2 instances"):
-        quietly(tmp_path / "mixed")
+        read_quietly(tmp_path / "mixed")
     with pytest.raises(ScoreDataError, match="expected total_instances"):
-        quietly(written(tmp_path / "x.json", report))
+        read_quietly(written(tmp_path / "x.json", report))
     each = {"p": {"cost": 0.7, "resolved": True}, "q": {"cost": 0.1, "resolved": False}}
-    table = quietly(written(tmp_path / "mini/per_instance_details.json", each))
+    table = read_quietly(written(tmp_path / "mini/per_instance_details.json", each))
     assert (table.algorithms, table.item_scores.matrix().tolist()) == (("mini",), [[1, 0]])
     with pytest.raises(ScoreDataError, match="a known board, found none"):
         read_scores(written(tmp_path / "none.json", {}), format="board")
     whole = {"total_instances": 1, "resolved_ids": ["p"]}
-    assert quietly(written(tmp_path / "gpt-4.1.json", whole)).algorithms == ("gpt-4.1",)
+    assert read_quietly(written(tmp_path / "gpt-4.1.json", whole)).algorithms == ("gpt-4.1",)
 
 
 def test_details_of_opencompass_name_model_and_dataset(tmp_path):
     for model in "ab":
         written(tmp_path / model / "gsm8k.json", {"accuracy": 50.0, "details": right(True, False)})
-    table = quietly(tmp_path)
+    table = read_quietly(tmp_path)
     assert (table.algorithms, table.tasks) == (("a", "b"), ("gsm8k/0", "gsm8k/1"))
 
 
@@ -239,15 +229,15 @@ def test_results_of_every_eval_ever(tmp_path):
             }
             content = {"model_info": {"id": model}, "evaluation_results": [one]}
             written(tmp_path / dataset / "lab" / model / "0e7e.json", content)
-    table = quietly(tmp_path / "mmlu")
+    table = read_quietly(tmp_path / "mmlu")
     assert (table.algorithms, table.tasks) == (("gemma", "qwen"), ("mmlu/English",))
-    assert not quietly(tmp_path / "latency").higher_is_better
+    assert not read_quietly(tmp_path / "latency").higher_is_better
     plain = content | {"evaluation_results": [one | {"source_data": ["https://a.org"]}]}
-    assert quietly(written(tmp_path / "old.json", plain)).tasks == ("English",)
+    assert read_quietly(written(tmp_path / "old.json", plain)).tasks == ("English",)
     written(tmp_path / "mmlu/other.json", content)
     with pytest.raises(ScoreDataError, match="higher is better on some evaluations"):
-        quietly(tmp_path / "mmlu")
-    assert quietly(tmp_path / "mmlu", where={"dataset": "mmlu"}).tasks == ("mmlu/English",)
+        read_quietly(tmp_path / "mmlu")
+    assert read_quietly(tmp_path / "mmlu", where={"dataset": "mmlu"}).tasks == ("mmlu/English",)
 
 
 def judged(preference, at=1):
@@ -265,12 +255,12 @@ def judged(preference, at=1):
 
 def test_annotations_of_alpaca_eval(tmp_path):
     content = [judged(x, i) for i, x in enumerate([1.0, 1.75, 0.0, None])]
-    table = quietly(written(tmp_path / "annotations.json", content), cluster="dataset")
+    table = read_quietly(written(tmp_path / "annotations.json", content), cluster="dataset")
     assert table.algorithms == ("yi-34b",)
     assert [row["score"] for row in table.to_records()] == [0.0, 0.75, 0.5, None]
     for wrong in ({"preference": 2.5}, {"preference": "yes"}, {"generator_2": None}):
         with pytest.raises(ScoreDataError, match="another type"):
-            quietly(written(tmp_path / "annotations.json", [judged(1.5) | wrong]))
+            read_quietly(written(tmp_path / "annotations.json", [judged(1.5) | wrong]))
 
 
 def pair(one, two):
@@ -290,9 +280,9 @@ def test_judgments_of_mt_bench_on_pairs(tmp_path):
     wins = [row["score"] for row in table.to_records() if row["algorithm"] == "a"]
     assert wins == [1.0, 0.5, 0.5]  # two verdicts that disagree are a tie
     with pytest.raises(ScoreDataError, match=r"expected winners of MT-bench: .* found None and"):
-        quietly(written(tmp_path / "x.jsonl", lines(pair(None, "A"))))
+        read_quietly(written(tmp_path / "x.jsonl", lines(pair(None, "A"))))
     with pytest.raises(ScoreDataError, match="expected a file of a judge"):
-        quietly(written(tmp_path / "x.jsonl", lines(pair("tie", ["tie"]))))
+        read_quietly(written(tmp_path / "x.jsonl", lines(pair("tie", ["tie"]))))
 
 
 def test_games_of_arena_hard(tmp_path):
@@ -300,7 +290,7 @@ def test_games_of_arena_hard(tmp_path):
     record = {"uid": "1", "model": "m", "baseline": "o3", "games": games}
     both = {"uid": "2", "games": [{"score": "A<<B"}, {"score": "A>B"}]}
     none = {"uid": "3", "games": [None, {"score": "A<B"}]}
-    table = quietly(written(tmp_path / "m.jsonl", lines(record, record | both, record | none)))
+    table = read_quietly(written(tmp_path / "m.jsonl", lines(record, record | both, record | none)))
     wins = sorted(row["score"] for row in table.to_records() if row["algorithm"] == "m")
     assert wins == [0, 1, 1, 1]
     with pytest.warns(DegenerateScoresWarning, match="cluster='question' makes the 3 questions"):
@@ -308,13 +298,13 @@ def test_games_of_arena_hard(tmp_path):
     for wrong in ({"score": "A wins"}, {"judgment": {}}):
         path = written(tmp_path / "x.jsonl", lines(record | {"games": [wrong]}))
         with pytest.raises(ScoreDataError, match="games of Arena-Hard with a score such as A>B"):
-            quietly(path)
+            read_quietly(path)
     for others in ([record | {"games": None}], [record, "x"]):
         with pytest.raises(ScoreDataError, match="expected a file of a judge"):
-            quietly(written(tmp_path / "x.json", others))
+            read_quietly(written(tmp_path / "x.json", others))
 
 
 def test_two_files_of_votes_are_read_together(tmp_path):
     text = "model_a,model_b,winner\na,b,model_a\na,b,both bad\n"
     files = [written(tmp_path / f"{name}.csv", text) for name in ("may", "june")]
-    assert len(quietly(files)) == 8
+    assert len(read_quietly(files)) == 8

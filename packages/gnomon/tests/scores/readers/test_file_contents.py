@@ -6,15 +6,14 @@ import pytest
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import read_scores
+from score_files import written
 
 HEADER = "algorithm,task,run,score\n"
 GOOD = HEADER + "a,t,0,1\na,t,1,2\n"
 
 
 def read(tmp_path, content, name="scores.csv"):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read_scores(path)
+    return read_scores(written(tmp_path / name, content))
 
 
 @pytest.mark.parametrize(

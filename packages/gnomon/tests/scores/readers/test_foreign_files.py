@@ -8,6 +8,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import read_scores
+from score_files import read_quietly
 from score_tables import with_notes
 
 CHART = (
@@ -211,15 +212,11 @@ WRONG = {
 }  # fmt: skip
 
 
-def quietly(path, **options):
-    return with_notes(read_scores, path, **options)[0]
-
-
 def test_files_of_other_tools_are_read_as_they_are_meant(tmp_path):
     path = tmp_path / "file.csv"
     for name, (text, options, rows) in RIGHT.items():
         path.write_text(text)
-        table = quietly(path, **options)
+        table = read_quietly(path, **options)
         found = [tuple(NAN if x != x else x for x in row) for row in table.to_polars().rows()]
         assert found == rows, name
 
@@ -229,7 +226,7 @@ def test_files_with_two_readings_are_refused_in_one_line(tmp_path):
     for name, (text, options, said) in WRONG.items():
         path.write_text(text)
         with pytest.raises(ScoreDataError) as error:
-            quietly(path, **options)
+            read_quietly(path, **options)
         assert str(error.value).startswith(f"{path}{said}".replace("FILE", str(path))), name
         assert "\n" not in str(error.value)
 
@@ -254,7 +251,7 @@ def test_what_a_refusal_names_is_taken(tmp_path):
         ("steps that repeat", {"columns": {"step": "episode"}}, 2),
     ]:
         path.write_text(WRONG[name][0])
-        assert len(quietly(path, **options)) == n_rows, (name, options)
+        assert len(read_quietly(path, **options)) == n_rows, (name, options)
 
 
 def test_what_is_left_out_is_said(tmp_path):
@@ -281,7 +278,7 @@ def test_scalars_of_tensorboard_in_files_of_their_own_are_of_one_task(tmp_path):
         ):
             table = read_scores(path)
         assert (table.algorithms, table.tasks) == ((f"PPO_{run}",), (tmp_path.name,))
-        (key,) = quietly(path, run_names="{algorithm}_{run}").to_polars().rows()
+        (key,) = read_quietly(path, run_names="{algorithm}_{run}").to_polars().rows()
         assert key[:3] == ("PPO", tmp_path.name, run)
 
 
@@ -292,22 +289,22 @@ TRACKERS = Path(__file__).parents[5] / ".." / "shared" / "data" / "evals" / "tra
     not TRACKERS.is_dir(), reason="the exports of trackers are not in the repository"
 )
 def test_real_exports():
-    runs = quietly(TRACKERS / "wandb_runs.csv")
+    runs = read_quietly(TRACKERS / "wandb_runs.csv")
     assert (len(runs), int(runs.to_polars()["score"].is_nan().sum())) == (4, 1)
     assert runs.runs("dqn", "Pong-v5").tolist() == [18.5, 19.5]
-    chart = quietly(TRACKERS / "wandb_chart.csv")
+    chart = read_quietly(TRACKERS / "wandb_chart.csv")
     assert chart.algorithms == ("dqn-0", "dqn - wide")
     assert chart.to_polars()["score"].to_list() == [1.5, 2.5, 2.0, 4.0]
     scores = [
-        sorted(quietly(TRACKERS / f"mlflow_{name}.csv").runs("dqn", "Pong").tolist())
+        sorted(read_quietly(TRACKERS / f"mlflow_{name}.csv").runs("dqn", "Pong").tolist())
         for name in ("runs", "search_runs")
     ]
     assert scores == [[2.0, 3.0]] * 2
-    steps, curves = quietly(TRACKERS / "evaluations.npz").curves("evaluations", "evaluations")
+    steps, curves = read_quietly(TRACKERS / "evaluations.npz").curves("evaluations", "evaluations")
     assert steps.tolist() == [64, 128, 192, 256]
     assert curves.shape == (1, 4)
     assert curves[0, 0] == 364.0
-    table = quietly(TRACKERS / "openrlbenchmark.csv")
+    table = read_quietly(TRACKERS / "openrlbenchmark.csv")
     assert (len(table.algorithms), table.tasks) == (2, ("Pong-v5", "Breakout-v5"))
     assert np.isnan(table.effective_scores).tolist() == [False, True, False, False]
-    assert quietly(TRACKERS / "monitor.csv").tasks == ("CartPole-v1",)
+    assert read_quietly(TRACKERS / "monitor.csv").tasks == ("CartPole-v1",)

@@ -137,24 +137,18 @@ def test_a_direction_that_the_source_knows_otherwise_is_refused():
 
 
 def test_what_is_no_source_is_told_in_one_line(tmp_path):
-    (tmp_path / "empty.csv").touch()
     (tmp_path / "binary.csv").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
-    (tmp_path / "binary.npz").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
     (tmp_path / "broken.json").write_text('{"a": ')
     (tmp_path / "list.json").write_text("[1, 2]")
     (tmp_path / "nothing").mkdir()
-    (tmp_path / "twice.csv").write_text(TIDY + "a,t,0,3.0,x\n")
     (tmp_path / "means.csv").write_text("algorithm,task,mean,std,runs\na,t,1,2,3\n")
     for name, said in {
-        "empty.csv": "expected a table with a header line, found none",
         "binary.csv": ", line 1: expected UTF-8 text, found the byte 0x89",
-        "binary.npz": "expected an .npz file of arrays of numbers",
         "broken.json": "expected JSON; ",
         "list.json": "expected scores in JSON of a known format, found a list",
         "nothing": "expected scores in a known format (arrays, board, ",
         "nowhere.csv": "expected a file of scores; there is none",
         "nowhere": "expected a file of scores; there is none",
-        "twice.csv": ", lines 2 and 4, column 'run': expected one row for each algorithm, task, ru",
         "means.csv": "expected runs, found means and standard deviations; ",
     }.items():
         with pytest.raises(ScoreDataError) as error:

@@ -8,25 +8,8 @@ import pytest
 import gnomon as gn
 from evaluation_logs import head, sample
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import ScoreTable, normalize, read_scores
-from score_tables import with_notes
-
-
-def written(folder, name, content):
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return path
-
-
-def quietly(path, **options):
-    return with_notes(read_scores, path, **options)[0]
-
-
-def notes(path, **options):
-    table, said = with_notes(read_scores, path, **options)
-    return table, " | ".join(said)
-
+from gnomon.scores import read_scores
+from score_files import read_noting, read_quietly, written
 
 ROWS = [("ppo", "maze", 0, 10.0), ("ppo", "maze", 1, 11.0), ("dqn", "maze", 0, 9.0)]
 
@@ -46,24 +29,24 @@ ROWS = [("ppo", "maze", 0, 10.0), ("ppo", "maze", 1, 11.0), ("dqn", "maze", 0, 9
 )
 def test_columns_under_usual_names(tmp_path, words):
     lines = [",".join(words), *(",".join(map(str, row)) for row in ROWS)]
-    path = written(tmp_path, "scores.csv", "\n".join(lines) + "\n")
-    assert quietly(path).runs("ppo", "maze").tolist() == [10.0, 11.0]
+    path = written(tmp_path / "scores.csv", "\n".join(lines) + "\n")
+    assert read_quietly(path).runs("ppo", "maze").tolist() == [10.0, 11.0]
     frame = dict(zip(words, zip(*ROWS, strict=True), strict=True))
-    assert quietly(frame).runs("dqn", "maze").tolist() == [9.0]
+    assert read_quietly(frame).runs("dqn", "maze").tolist() == [9.0]
 
 
 def test_a_text_is_never_a_score(tmp_path):
-    path = written(tmp_path, "s.csv", "agent,env,seed,result,return\na,t,0,ok,1.5\n")
-    assert quietly(path).runs("a", "t").tolist() == [1.5]
+    path = written(tmp_path / "s.csv", "agent,env,seed,result,return\na,t,0,ok,1.5\n")
+    assert read_quietly(path).runs("a", "t").tolist() == [1.5]
 
 
 def test_one_run_of_each_cell_needs_no_column(tmp_path):
-    path = written(tmp_path, "s.csv", "algorithm,task,score\nA,t,0.6\nA,u,0.4\nB,t,0.5\n")
+    path = written(tmp_path / "s.csv", "algorithm,task,score\nA,t,0.6\nA,u,0.4\nB,t,0.5\n")
     table = read_scores(path)
     assert table.runs("A", "t").tolist() == [0.6]
-    path = written(tmp_path, "w.csv", "Model,Benchmark,Success_Rate\nA,t,0.6\nA,u,0.4\n")
-    assert quietly(path).runs("A", "u").tolist() == [0.4]
-    twice = written(tmp_path, "t.csv", "algorithm,task,score\nA,t,0.6\nA,t,0.4\n")
+    path = written(tmp_path / "w.csv", "Model,Benchmark,Success_Rate\nA,t,0.6\nA,u,0.4\n")
+    assert read_quietly(path).runs("A", "u").tolist() == [0.4]
+    twice = written(tmp_path / "t.csv", "algorithm,task,score\nA,t,0.6\nA,t,0.4\n")
     with pytest.raises(ScoreDataError, match=r"lines 2 and 3.* no column of runs.*within_run"):
         read_scores(twice)
     assert read_scores(twice, within_run="mean").runs("A", "t").tolist() == [0.5]
@@ -91,8 +74,8 @@ RECORDS = [
     ],
 )  # fmt: skip
 def test_records_in_any_wrapping(tmp_path, content):
-    path = written(tmp_path, "records.json", content)
-    assert quietly(path).runs("a", "t").tolist() == [1.0, 3.0]
+    path = written(tmp_path / "records.json", content)
+    assert read_quietly(path).runs("a", "t").tolist() == [1.0, 3.0]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +86,7 @@ def test_records_in_any_wrapping(tmp_path, content):
     ],
 )
 def test_json_by_algorithm(tmp_path, content):
-    table = quietly(written(tmp_path, "records.json", content))
+    table = read_quietly(written(tmp_path / "records.json", content))
     assert table.algorithms == ("a", "b")
     assert table.runs("b", "t").tolist() == [2.0]
 
@@ -113,10 +96,10 @@ def test_records_in_lines(tmp_path):
     quoted = "\n".join(json.dumps(json.dumps(row)) for row in RECORDS)
     listed = [{"agent": "a", "env": "t", "scores": [1.0, 3.0]}]
     with pytest.raises(ScoreDataError, match=r"row 1, column 'scores': expected a number, found"):
-        quietly(written(tmp_path, "listed.json", listed))
+        read_quietly(written(tmp_path / "listed.json", listed))
     for text in (plain, quoted):
-        path = written(tmp_path, "records.jsonl", text)
-        assert quietly(path).runs("a", "t").tolist() == [1.0, 3.0]
+        path = written(tmp_path / "records.jsonl", text)
+        assert read_quietly(path).runs("a", "t").tolist() == [1.0, 3.0]
 
 
 def monitor(returns, *, cut=""):
@@ -125,34 +108,34 @@ def monitor(returns, *, cut=""):
 
 
 def test_the_score_of_a_run_is_the_mean_of_its_last_episodes(tmp_path):
-    written(tmp_path, "good/Env-v0/0/monitor.csv", monitor([100.0] * 99 + [0.0]))
-    written(tmp_path, "bad/Env-v0/0/monitor.csv", monitor([0.0] * 99 + [100.0]))
-    table, said = notes(tmp_path)
+    written(tmp_path / "good/Env-v0/0/monitor.csv", monitor([100.0] * 99 + [0.0]))
+    written(tmp_path / "bad/Env-v0/0/monitor.csv", monitor([0.0] * 99 + [100.0]))
+    table, said = read_noting(tmp_path)
     last = table.last_step()
     assert last.runs("good", "Env-v0").tolist() == [99.0]
     assert last.runs("bad", "Env-v0").tolist() == [1.0]
     assert "mean return of its last 100 episodes" in said
-    assert "with fewer, at least 100: mean of all" in notes(tmp_path, window=200)[1]
-    short = quietly(tmp_path, window=1).last_step()
+    assert "with fewer, at least 100: mean of all" in read_noting(tmp_path, window=200)[1]
+    short = read_quietly(tmp_path, window=1).last_step()
     assert short.runs("good", "Env-v0").tolist() == [0.0]
 
 
 @pytest.mark.filterwarnings("ignore:1 run ended earlier")
 @pytest.mark.parametrize("window", [1, 2, 100])
 def test_no_score_lies_between_two_episodes(tmp_path, window):
-    written(tmp_path, "a/Env-v0/0/monitor.csv", monitor([5.0] * 3))  # ends at step 30
+    written(tmp_path / "a/Env-v0/0/monitor.csv", monitor([5.0] * 3))  # ends at step 30
     uneven = monitor([0.0, 100.0, 0.0, 100.0]).replace(",10,", ",12,")  # ends at 12, 24, 36, 48
-    written(tmp_path, "a/Env-v0/1/monitor.csv", uneven)
-    table = gn.scores.at_common_step(quietly(tmp_path, window=window))
+    written(tmp_path / "a/Env-v0/1/monitor.csv", uneven)
+    table = gn.scores.at_common_step(read_quietly(tmp_path, window=window))
     expected = 100.0 if window == 1 else 50.0
     assert table.runs("a", "Env-v0").tolist() == [5.0, expected]
 
 
 def test_monitors_of_the_zoo_cut_off_and_empty(tmp_path):
-    written(tmp_path, "ppo-Env-v0/0.monitor.csv", monitor([1.0, 3.0], cut="5.0,1"))
-    written(tmp_path, "ppo-Env-v0/1.monitor.csv", monitor([2.0]))
-    written(tmp_path, "dqn-Env-v0/0.monitor.csv", monitor([]))
-    table, said = notes(tmp_path)
+    written(tmp_path / "ppo-Env-v0/0.monitor.csv", monitor([1.0, 3.0], cut="5.0,1"))
+    written(tmp_path / "ppo-Env-v0/1.monitor.csv", monitor([2.0]))
+    written(tmp_path / "dqn-Env-v0/0.monitor.csv", monitor([]))
+    table, said = read_noting(tmp_path)
     assert table.last_step().runs("ppo", "Env-v0").tolist() == [2.0, 2.0]
     assert "the last line is cut off" in said
     assert "no finished episode in 1 file" in said
@@ -160,10 +143,10 @@ def test_monitors_of_the_zoo_cut_off_and_empty(tmp_path):
 
 def test_episodes_are_averaged_on_request_and_never_runs(tmp_path):
     lines = [f"ppo,ant,0,{i},{i}" for i in range(5)] + [f"ppo,ant,1,{i},{i + 10}" for i in range(5)]
-    path = written(tmp_path, "e.csv", "algorithm,task,seed,episode,score\n" + "\n".join(lines))
+    path = written(tmp_path / "e.csv", "algorithm,task,seed,episode,score\n" + "\n".join(lines))
     with pytest.raises(ScoreDataError, match=r"within_run='mean'\) averages the rows"):
-        quietly(path)
-    table = quietly(path, within_run="mean")
+        read_quietly(path)
+    table = read_quietly(path, within_run="mean")
     assert table.runs("ppo", "ant").tolist() == [2.0, 12.0]
     assert "episode" not in table.attributes
 
@@ -172,25 +155,16 @@ def test_episodes_are_averaged_on_request_and_never_runs(tmp_path):
 def test_steps_that_a_restart_discarded(tmp_path, lost):
     steps = [(0, 0), (100, 10), *lost, (200, 20), *lost, (350, 35), (400, 40), (500, 50)]
     scalars = "".join(f"{at}.0,{step},{value}\n" for at, (step, value) in enumerate(steps))
-    written(tmp_path, "logs/ppo/ant/0.csv", "Wall time,Step,Value\n" + scalars)
-    table, said = notes(tmp_path / "logs")
+    written(tmp_path / "logs/ppo/ant/0.csv", "Wall time,Step,Value\n" + scalars)
+    table, said = read_noting(tmp_path / "logs")
     assert table.curves("ppo", "ant")[1].tolist() == [[0, 10, 20, 35, 40, 50]]
     assert "restarted from an earlier step" in said
     rows = "".join(f"ppo,0,{at},{step},{value}\n" for at, (step, value) in enumerate(steps))
     header = "algo,seed,_step,global_step,charts/episodic_return\n"
-    path = written(tmp_path, "tracker.csv", header + rows)
-    table, said = notes(path)  # W&B's own count of its rows gives way to the steps of the run
+    path = written(tmp_path / "tracker.csv", header + rows)
+    table, said = read_noting(path)  # W&B's own count of its rows gives way to the steps of the run
     assert "left out that a restart" in said
     assert table.last_step().runs("ppo", "tracker").tolist() == [50.0]
-
-
-def test_marl_eval_in_any_case(tmp_path):
-    run = {"STEP_1": {"STEP_COUNT": 10, "Return": [1.0, 3.0]}}
-    path = written(tmp_path, "m.json", {"env": {"t": {"mappo": {"seed_0": run}}}})
-    assert quietly(path).last_step().runs("mappo", "env/t").tolist() == [2.0]
-    final = {"ABSOLUTE_METRICS": {"RETURN": [5.0, 7.0]}}
-    path = written(tmp_path, "o.json", {"Env": {"T": {"A": {"SEED_1": run | final}}}})
-    assert quietly(path).runs("A", "Env/T").tolist() == [6.0]
 
 
 def inspect_log(scores, **results):
@@ -199,12 +173,12 @@ def inspect_log(scores, **results):
 
 
 def test_copies_of_a_log_that_disagree_are_refused(tmp_path):
-    written(tmp_path, "log.json", inspect_log("CCI"))
-    written(tmp_path, "log-scored.json", inspect_log("CII"))
+    written(tmp_path / "log.json", inspect_log("CCI"))
+    written(tmp_path / "log-scored.json", inspect_log("CII"))
     with pytest.raises(ScoreDataError, match="same samples with different scores"):
-        quietly(tmp_path)
-    written(tmp_path, "log-scored.json", inspect_log("CCI"))
-    table, said = notes(tmp_path)
+        read_quietly(tmp_path)
+    written(tmp_path / "log-scored.json", inspect_log("CCI"))
+    table, said = read_noting(tmp_path)
     assert len(table) == 3
     assert "3 samples left out" in said
 
@@ -212,118 +186,115 @@ def test_copies_of_a_log_that_disagree_are_refused(tmp_path):
 def test_results_of_a_log_that_disagree_are_named(tmp_path):
     told = {"name": "match", "scorer": "match", "reducer": "pass_at_4",
             "metrics": {"accuracy": {"value": 0.95}}}  # fmt: skip
-    path = written(tmp_path, "a.json", inspect_log("CI", results={"scores": [told]}))
-    said = notes(path)[1]
+    path = written(tmp_path / "a.json", inspect_log("CI", results={"scores": [told]}))
+    said = read_noting(path)[1]
     assert "0.95" in said
     assert "pass_at_4" in said
     assert "metrics='pass@4' estimates it" in said
-    path = written(tmp_path, "b.json", inspect_log("C", results={"total_samples": 79}))
-    assert "79 samples" in notes(path)[1]
+    path = written(tmp_path / "b.json", inspect_log("C", results={"total_samples": 79}))
+    assert "79 samples" in read_noting(path)[1]
     failed = inspect_log("", error={"message": "no key"}) | {"status": "error"}
     with pytest.raises(ScoreDataError, match="no key"):
-        quietly(written(tmp_path, "c.json", failed))
+        read_quietly(written(tmp_path / "c.json", failed))
 
 
 def test_a_standard_error_of_zero_beside_a_share(tmp_path):
     results = {"t": {"acc,none": 14 / 307, "acc_stderr,none": 0.0}}
     content = {"results": results, "n-samples": {"t": {"original": 307, "effective": 307}}}
-    table, said = notes(written(tmp_path, "results_1.json", content))
+    table, said = read_noting(written(tmp_path / "results_1.json", content))
     assert table.to_records()[0]["stderr"] == pytest.approx(0.01193, abs=1e-4)
     assert "standard error" in said
     with pytest.warns(DegenerateScoresWarning, match="intervals come from the standard errors"):
         (found,) = gn.estimate(table, "mean")
     assert (found.low, found.high) == pytest.approx((0.0221, 0.0691), abs=1e-3)
     other = {"results": {"t": {"exact_match,none": 0.25, "exact_match_stderr,none": 0.01}}}
-    assert quietly(written(tmp_path, "results_3.json", other)).runs("results_3", "t") == [0.25]
+    assert read_quietly(written(tmp_path / "results_3.json", other)).runs("results_3", "t") == [
+        0.25
+    ]
     results["t"] = {"acc,none": 0.0, "acc_stderr,none": 0.0}  # nothing right: the error may be 0
-    table, said = notes(written(tmp_path, "results_2.json", content))
+    table, said = read_noting(written(tmp_path / "results_2.json", content))
     assert (table.to_records()[0]["stderr"], said) == (0.0, "")
 
 
 @pytest.mark.parametrize("heading", ["item", "question", "Instance ID"])
 def test_items_in_rows(tmp_path, heading):
-    path = written(tmp_path, "s.csv", f"{heading},gpt-4,claude\nq1,1,0\nq2,1,1\n")
-    table = quietly(path)
+    path = written(tmp_path / "s.csv", f"{heading},gpt-4,claude\nq1,1,0\nq2,1,1\n")
+    table = read_quietly(path)
     assert table.units == "items"
     assert table.algorithms == ("gpt-4", "claude")
 
 
 def test_arrows_in_headings(tmp_path):
-    table = quietly(written(tmp_path, "s.csv", "Model,PPL ↓,WER ↓\nm1,3.1,2.5\nm2,4.2,2.6\n"))
+    table = read_quietly(written(tmp_path / "s.csv", "Model,PPL ↓,WER ↓\nm1,3.1,2.5\nm2,4.2,2.6\n"))
     assert not table.higher_is_better
     assert table.tasks == ("PPL", "WER")
-    mixed, said = notes(written(tmp_path, "t.csv", "Model,PPL ↓,ACC ↑\nm1,3.1,2.5\nm2,4,2\n"))
+    mixed, said = read_noting(
+        written(tmp_path / "t.csv", "Model,PPL ↓,ACC ↑\nm1,3.1,2.5\nm2,4,2\n")
+    )
     assert mixed.runs("m1", "PPL").tolist() == [-3.1]
     assert mixed.runs("m1", "ACC").tolist() == [2.5]
     assert "opposite sign" in said
     latex = "Method,FID $\\downarrow$,IS $\\uparrow$\nm1,3.1,2.5\nm2,4,2\n"
-    mixed = quietly(written(tmp_path, "x.csv", latex))
+    mixed = read_quietly(written(tmp_path / "x.csv", latex))
     assert mixed.runs("m1", "FID").tolist() == [-3.1]
     assert mixed.tasks == ("FID", "IS")
-    path = written(tmp_path, "y.csv", "algorithm,task,run,loss ↓\na,t,0,3.2\na,t,1,2.9\n")
-    assert not quietly(path, columns={"score": "loss ↓"}).higher_is_better
+    path = written(tmp_path / "y.csv", "algorithm,task,run,loss ↓\na,t,0,3.2\na,t,1,2.9\n")
+    assert not read_quietly(path, columns={"score": "loss ↓"}).higher_is_better
 
 
 def test_results_of_benchmarks_of_code(tmp_path):
     one = [{"base_status": "pass", "plus_status": "fail"}, {"base_status": "pass"}]
-    path = written(tmp_path, "e.json", {"eval": {"HumanEval/0": one}})
-    assert quietly(path, metric="base").item_scores.matrix().tolist() == [[1.0]]
-    assert quietly(path, metric="plus").to_records()[0]["score"] == 0.0
+    path = written(tmp_path / "e.json", {"eval": {"HumanEval/0": one}})
+    assert read_quietly(path, metric="base").item_scores.matrix().tolist() == [[1.0]]
+    assert read_quietly(path, metric="plus").to_records()[0]["score"] == 0.0
     turns = [{"question_id": 1, "model": "m", "turn": t, "score": s} for t, s in ((1, 8), (2, -1))]
-    path = written(tmp_path, "mt.jsonl", "\n".join(map(json.dumps, turns)))
-    assert [row["score"] for row in quietly(path).to_records()] == [8.0, None]
+    path = written(tmp_path / "mt.jsonl", "\n".join(map(json.dumps, turns)))
+    assert [row["score"] for row in read_quietly(path).to_records()] == [8.0, None]
     sample = {"sample_id": "s1", "model_id": "m", "evaluation": {"score": 1.0}}
-    assert quietly(written(tmp_path, "ev.jsonl", json.dumps(sample))).algorithms == ("m",)
+    assert read_quietly(written(tmp_path / "ev.jsonl", json.dumps(sample))).algorithms == ("m",)
     two = [sample | {"evaluation_name": name} for name in ("gpqa", "mmlu")]
-    path = written(tmp_path, "ev.jsonl", "\n".join(map(json.dumps, two)))
-    assert quietly(path).tasks == ("gpqa/s1", "mmlu/s1")
+    path = written(tmp_path / "ev.jsonl", "\n".join(map(json.dumps, two)))
+    assert read_quietly(path).tasks == ("gpqa/s1", "mmlu/s1")
 
 
 def test_votes(tmp_path):
     rows = "m1,m2,model_a\nm1,m3,tie\nm2,m3,model_b\nm1,m2,tie (bothbad)\n"
-    table = quietly(written(tmp_path, "v.csv", "model_a,model_b,winner\n" + rows))
+    table = read_quietly(written(tmp_path / "v.csv", "model_a,model_b,winner\n" + rows))
     assert table.units == "items"
     assert len(table) == 8
     wins = {row["algorithm"]: row["score"] for row in table.to_records() if "1" in row["task"]}
     assert wins == {"m1": 1.0, "m2": 0.0}
     with pytest.raises(ScoreDataError, match="line 2, column 'winner'"):
-        quietly(written(tmp_path, "w.csv", "model_a,model_b,winner\na,b,c\n"))
-
-
-@pytest.mark.parametrize("names", [("min", "max"), ("lower", "upper"), ("random", "human")])
-def test_anchors_under_usual_names(tmp_path, names):
-    path = written(tmp_path, "anchors.csv", f"task,{names[0]},{names[1]}\nbigfish,1,41\n")
-    table = ScoreTable.from_arrays({"a": [[21.0]]}, tasks=["bigfish"])
-    assert normalize(table, str(path)).runs("a", "bigfish").tolist() == [0.5]
+        read_quietly(written(tmp_path / "w.csv", "model_a,model_b,winner\na,b,c\n"))
 
 
 def test_folders_of_arrays(tmp_path):
     for name in ("dqn", "ppo"):
         np.save(tmp_path / f"{name}.npy", np.ones((3, 2)))
-    assert quietly(tmp_path).run_counts.tolist() == [[3, 3], [3, 3]]
+    assert read_quietly(tmp_path).run_counts.tolist() == [[3, 3], [3, 3]]
     np.savez(tmp_path / "a.npz", pong=[1.0, 2.0], ant=[3.0])
-    table = quietly(tmp_path / "a.npz")
+    table = read_quietly(tmp_path / "a.npz")
     assert table.runs("a", "pong").tolist() == [1.0, 2.0]
 
 
 def test_rows_are_selected_by_the_names_of_the_file(tmp_path):
-    path = written(tmp_path, "s.csv", "algo,env,seed,return\na,t,0,1\na,u,0,2\n")
+    path = written(tmp_path / "s.csv", "algo,env,seed,return\na,t,0,1\na,u,0,2\n")
     for name in ("env", "task"):
-        assert quietly(path, where={name: "u"}).rows.tolist("score") == [2.0]
+        assert read_quietly(path, where={name: "u"}).rows.tolist("score") == [2.0]
     with pytest.raises(
         ScoreDataError, match=r"no column 'game' to select by; found algo, env, seed"
     ):
-        quietly(path, where={"game": "u"})
+        read_quietly(path, where={"game": "u"})
 
 
 def test_questions_that_are_right_or_wrong_are_items(tmp_path):
     text = "model,question,{}\na,q,1\na,r,0\nb,q,1\nb,r,1\n"
-    right, rated = (written(tmp_path, f"{x}.csv", text.format(x)) for x in ("correct", "score"))
-    assert quietly(right).units == "items"
+    right, rated = (written(tmp_path / f"{x}.csv", text.format(x)) for x in ("correct", "score"))
+    assert read_quietly(right).units == "items"
     with pytest.raises(ScoreDataError, match=r"columns=\{'item': 'question'\} if these are items"):
         read_scores(rated)
-    assert quietly(rated, columns={"item": "question"}).units == "items"
-    assert quietly(rated, columns={"task": "question"}).units == "tasks"
+    assert read_quietly(rated, columns={"item": "question"}).units == "items"
+    assert read_quietly(rated, columns={"task": "question"}).units == "tasks"
 
 
 @pytest.mark.parametrize(
@@ -340,6 +311,6 @@ def test_questions_that_are_right_or_wrong_are_items(tmp_path):
 )  # fmt: skip
 def test_copies_and_names_spelt_in_two_ways_are_reported(tmp_path, rows, said):
     lines = [",".join(map(str, row)) for row in rows]
-    path = written(tmp_path, "s.csv", "\n".join(["algorithm,task,run,score", *lines]))
-    found = notes(path)[1]
+    path = written(tmp_path / "s.csv", "\n".join(["algorithm,task,run,score", *lines]))
+    found = read_noting(path)[1]
     assert found == "" if said is None else said in found

@@ -7,16 +7,11 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import read_scores
+from score_files import written
 
 pytestmark = pytest.mark.filterwarnings("ignore:the score of a run is the mean")
 
 SCALAR = "Wall time,Step,Value\n1.5,0,1\n2.5,10,{}\n"
-
-
-def write(path, content):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content)
-    return path
 
 
 def evaluations(path, **arrays):
@@ -32,8 +27,8 @@ def monitor(start, *episodes, env="Ant-v5"):
 
 def test_the_monitors_of_a_vector_environment_are_one_run(tmp_path):
     folder = tmp_path / "ppo" / "Ant" / "7"
-    write(folder / "0.monitor.csv", monitor(100.0, "1,10,1", "3,10,5"))
-    write(folder / "1.monitor.csv", monitor(100.5, "2,20,1", "4,20,2"))
+    written(folder / "0.monitor.csv", monitor(100.0, "1,10,1", "3,10,5"))
+    written(folder / "1.monitor.csv", monitor(100.5, "2,20,1", "4,20,2"))
     steps, curves = read_scores(tmp_path, window=1).curves("ppo", "Ant")
     assert steps.tolist() == [10, 30, 50, 60]
     assert curves.tolist() == [[1, 2, 4, 3]]
@@ -43,14 +38,14 @@ def test_a_numbered_folder_of_its_task_is_a_run(tmp_path):
     for run in (1, 2):
         for env in (0, 1):
             place = tmp_path / "logs" / "ppo" / f"Ant-v5_{run}" / f"{env}.monitor.csv"
-            write(place, monitor(0.0, f"{run},10,{env + 1}"))
+            written(place, monitor(0.0, f"{run},10,{env + 1}"))
     table = read_scores(tmp_path / "logs")
     assert (table.tasks, table.last_step().run_labels("ppo", "Ant-v5")) == (("Ant-v5",), (1, 2))
     assert table.curves("ppo", "Ant-v5")[0].tolist() == [10, 20]
 
 
 def test_a_single_monitor_names_its_task(tmp_path):
-    path = write(tmp_path / "monitor.csv", monitor(0.0, "1,10,1"))
+    path = written(tmp_path / "monitor.csv", monitor(0.0, "1,10,1"))
     with pytest.warns(DegenerateScoresWarning, match="names no algorithm: read as one run of 'mon"):
         assert read_scores(path).tasks == ("Ant-v5",)
 
@@ -72,7 +67,7 @@ def test_evaluations_by_their_place(tmp_path):
     table = read_scores(tmp_path).last_step()
     assert table.run_labels("ppo", "Ant") == (0, 1)
     assert table.run_labels("sac", "Ant") == (3,)
-    write(tmp_path / "ppo" / "Ant" / "0" / "monitor.csv", monitor(0.0, "1,10,1"))
+    written(tmp_path / "ppo" / "Ant" / "0" / "monitor.csv", monitor(0.0, "1,10,1"))
     with pytest.raises(
         ScoreDataError, match="recognised as 'evaluations' and 'monitors'; expected"
     ):
@@ -94,22 +89,22 @@ def test_evaluations_that_are_none(tmp_path):
     ):
         read_scores(path, format="evaluations", metric="wins")
     with pytest.raises(ScoreDataError, match=r"expected an \.npz file of arrays of numbers"):
-        read_scores(write(tmp_path / "x.npz", "text"), format="evaluations")
+        read_scores(written(tmp_path / "x.npz", "text"), format="evaluations")
     with pytest.raises(ScoreDataError, match="expected a file or folder of scores; there is none"):
         read_scores(tmp_path / "nowhere.npz", format="evaluations")
 
 
 def test_scalars_by_their_place(tmp_path):
     for run, value in (("0", 2), ("1", 4)):
-        write(tmp_path / "ppo" / "Ant" / f"{run}.csv", SCALAR.format(value))
+        written(tmp_path / "ppo" / "Ant" / f"{run}.csv", SCALAR.format(value))
     table = read_scores(tmp_path)
     assert table.last_step().runs("ppo", "Ant").tolist() == [2, 4]
 
 
 def test_scalars_by_their_names(tmp_path):
     for run in ("ppo_1", "ppo_2", "sac_1"):
-        write(tmp_path / f"run-{run}-tag-eval_mean_reward.csv", SCALAR.format(3))
-        write(tmp_path / f"run-{run}-tag-loss.csv", SCALAR.format(0))
+        written(tmp_path / f"run-{run}-tag-eval_mean_reward.csv", SCALAR.format(3))
+        written(tmp_path / f"run-{run}-tag-loss.csv", SCALAR.format(0))
     with pytest.raises(
         ScoreDataError, match="expected one tag of the files; found eval_mean_reward and"
     ):
@@ -132,11 +127,11 @@ def test_scalars_that_are_none(tmp_path):
         ("Wall time,Step,Value\n1,,3\n", "line 2, column 'Step': expected a number, found nothing"),
     ]:
         with pytest.raises(ScoreDataError, match=said):
-            read_scores(write(tmp_path / "0.csv", text), format="tensorboard-csv")
+            read_scores(written(tmp_path / "0.csv", text), format="tensorboard-csv")
 
 
 def test_nothing_is_said_of_what_is_named(tmp_path):
-    write(tmp_path / "ppo" / "Ant" / "0.csv", SCALAR.format(1))
+    written(tmp_path / "ppo" / "Ant" / "0.csv", SCALAR.format(1))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(read_scores(tmp_path)) == 2
@@ -144,16 +139,16 @@ def test_nothing_is_said_of_what_is_named(tmp_path):
 
 def test_monitor_files_by_their_place(tmp_path):
     text = '#{"t_start": 0.0}\nr,l,t\n1.5,10,0.1\n2.5,20,0.2\n'
-    write(tmp_path / "ppo" / "ant" / "0.monitor.csv", text)
-    write(tmp_path / "ppo" / "ant" / "1.monitor.csv", text)
-    write(tmp_path / "sac" / "ant" / "7" / "monitor.csv", text)
+    written(tmp_path / "ppo" / "ant" / "0.monitor.csv", text)
+    written(tmp_path / "ppo" / "ant" / "1.monitor.csv", text)
+    written(tmp_path / "sac" / "ant" / "7" / "monitor.csv", text)
     table = read_scores(tmp_path)
     assert table.algorithms == ("ppo", "sac")
     steps, curves = table.curves("ppo", "ant")
     assert steps.tolist() == [10, 30]
     np.testing.assert_array_equal(curves, [[1.5, 2.0]] * 2)
     assert table.last_step().run_labels("sac", "ant") == (7,)
-    write(tmp_path / "ppo" / "ant" / "monitor.csv", text)
+    written(tmp_path / "ppo" / "ant" / "monitor.csv", text)
     with pytest.raises(ScoreDataError, match=r"expected ALGORITHM/TASK/RUN\.monitor\.csv or"):
         read_scores(tmp_path)
 
@@ -163,7 +158,7 @@ def test_the_folder_of_one_run_is_not_enough(tmp_path):
     evaluations(folder / "evaluations.npz")
     with pytest.raises(ScoreDataError, match=r"found evaluations\.npz of one run: give its parent"):
         read_scores(folder)
-    write(folder / "0.monitor.csv", monitor(0.0, "1,10,1"))
+    written(folder / "0.monitor.csv", monitor(0.0, "1,10,1"))
     with pytest.raises(ScoreDataError, match=r"found monitor\.csv of one run: give its parent"):
         read_scores(folder)
     (folder / "evaluations.npz").unlink()
@@ -174,4 +169,4 @@ def test_a_folder_without_any_is_told(tmp_path):
     with pytest.raises(ScoreDataError, match=r"expected ALGORITHM/TASK/RUN/monitor\.csv in it"):
         read_scores(tmp_path, format="monitors")
     with pytest.raises(ScoreDataError, match="line 1: expected '#' and JSON, as a monitor file"):
-        read_scores(write(tmp_path / "other.csv", "r,l,t\n"), format="monitors")
+        read_scores(written(tmp_path / "other.csv", "r,l,t\n"), format="monitors")

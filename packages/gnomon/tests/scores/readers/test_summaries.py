@@ -6,24 +6,10 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import read_scores, read_summaries
+from gnomon.scores import read_summaries
+from score_files import written
 
 MACHADO = Path(__file__).parents[5] / ".." / "shared/data/scores/machado2018_mean_std.csv"
-
-
-def file(tmp_path, text, name="scores.csv"):
-    path = tmp_path / name
-    path.write_text(text)
-    return path
-
-
-def test_files_that_are_none(tmp_path):
-    with pytest.raises(ScoreDataError, match="there is none"):
-        read_summaries(tmp_path / "absent.csv")
-    with pytest.raises(ScoreDataError, match="there is none"):
-        read_scores(tmp_path / "absent.json", format="lm-eval")
-    with pytest.raises(ScoreDataError, match="expected JSON"):
-        read_scores(file(tmp_path, "{", "broken.json"), format="lm-eval")
 
 
 @pytest.mark.skipif(not MACHADO.is_file(), reason="the published scores are not in the repository")
@@ -32,17 +18,6 @@ def test_summaries_of_the_essay():
     assert late.algorithms == ("Sarsa(lambda)+Blob-PROST", "DQN")
     assert late.mean.shape == (2, 60)
     assert set(np.unique(late.n_runs)) == {5.0, 24.0}
-
-
-def test_summaries_with_a_missing_column(tmp_path):
-    with pytest.raises(ScoreDataError, match="missing column 'std'; found algorithm, task, mean"):
-        read_summaries(file(tmp_path, "algorithm,task,mean\na,t,1\n"))
-
-
-def test_summaries_by_columns_that_are_not_there(tmp_path):
-    path = file(tmp_path, "algorithm,task,runs,mean,std\na,t,3,1,1\n")
-    with pytest.raises(ScoreDataError, match="no column 'suite' to select by"):
-        read_summaries(path, where={"suite": "x"})
 
 
 def test_summaries_with_a_fault(tmp_path):
@@ -58,8 +33,13 @@ def test_summaries_with_a_fault(tmp_path):
         "": "expected tasks that all algorithms have; found none",
     }.items():
         with pytest.raises(ScoreDataError, match=message):
-            read_summaries(file(tmp_path, head + rows))
-    ragged = file(tmp_path, head + "a,t,3,1,1\na,u,3,2,1\nb,t,3,1,1\n")
+            read_summaries(written(tmp_path / "scores.csv", head + rows))
+    path = written(tmp_path / "scores.csv", head + "a,t,3,1,1\n")
+    with pytest.raises(ScoreDataError, match="no column 'suite' to select by"):
+        read_summaries(path, where={"suite": "x"})
+    with pytest.raises(ScoreDataError, match="missing column 'std'; found algorithm, task, mean"):
+        read_summaries(written(path, "algorithm,task,mean\na,t,1\n"))
+    ragged = written(tmp_path / "scores.csv", head + "a,t,3,1,1\na,u,3,2,1\nb,t,3,1,1\n")
     with pytest.warns(
         DegenerateScoresWarning, match="1 of 2 tasks left out, since b lacks them: u"
     ):

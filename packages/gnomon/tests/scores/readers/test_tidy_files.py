@@ -8,16 +8,11 @@ from hypothesis import HealthCheck, given, settings
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable, read_scores, write_scores
+from score_files import written
 from strategies_scores import ragged_runs
 
 SHARED = Path(__file__).parents[5] / ".." / "shared" / "data" / "scores"
 HEADER = "algorithm,task,run,score\n"
-
-
-def written(tmp_path, text):
-    path = tmp_path / "scores.csv"
-    path.write_text(text)
-    return path
 
 
 @pytest.mark.filterwarnings("ignore:.*have the same score")  # drawn so by chance
@@ -41,7 +36,7 @@ def test_what_is_written_is_read_back(tmp_path, suffix, runs):
 
 
 def test_the_caller_overrides_the_file(tmp_path):
-    path = written(tmp_path, HEADER + "a,t,0,1\n")
+    path = written(tmp_path / "scores.csv", HEADER + "a,t,0,1\n")
     assert not read_scores(path, higher_is_better=False).higher_is_better
     path.write_text("algorithm,task,run,score,direction\na,t,0,1,lower\n")
     assert not read_scores(path).higher_is_better
@@ -50,12 +45,12 @@ def test_the_caller_overrides_the_file(tmp_path):
 
 def test_a_file_of_several_metrics_is_read_one_by_one(tmp_path):
     head = "algorithm,task,run,metric,score\n"
-    path = written(tmp_path, head + "a,t,0,tce,4\na,t,0,skill,0.5\n")
+    path = written(tmp_path / "scores.csv", head + "a,t,0,tce,4\na,t,0,skill,0.5\n")
     table = read_scores(path, metric="skill")
     assert (table.metric, table.runs("a", "t").tolist(), table.attributes) == ("skill", [0.5], ())
     with pytest.raises(ScoreDataError, match="no row has metric = tc; found skill, tce"):
         read_scores(path, metric="tc")
-    path = written(tmp_path, HEADER + "a,t,0,4\n")
+    path = written(tmp_path / "scores.csv", HEADER + "a,t,0,4\n")
     with pytest.raises(ScoreDataError, match="has one score; expected no name of a score, found t"):
         read_scores(path, metric="tce")
 
@@ -67,20 +62,22 @@ def test_a_file_of_several_directions_is_refused(tmp_path, other):
     with pytest.raises(
         ScoreDataError, match=f"'direction': expected the same in all rows, {found}"
     ):
-        read_scores(written(tmp_path, text))
-    kept = read_scores(written(tmp_path, text), where={"task": "t"})
+        read_scores(written(tmp_path / "scores.csv", text))
+    kept = read_scores(written(tmp_path / "scores.csv", text), where={"task": "t"})
     assert not kept.higher_is_better
 
 
 def test_runs_may_have_names(tmp_path):
-    table = read_scores(written(tmp_path, HEADER + "a,t,first,1\na,t,2,3\n"))
+    table = read_scores(written(tmp_path / "scores.csv", HEADER + "a,t,first,1\na,t,2,3\n"))
     assert table.run_labels("a", "t") == ("first", "2")
 
 
 def test_runs_that_are_numbers_spelt_in_two_ways_are_two_runs(tmp_path):
-    table = read_scores(written(tmp_path, HEADER + "a,t,1,1\na,t,01,3\n"))
+    table = read_scores(written(tmp_path / "scores.csv", HEADER + "a,t,1,1\na,t,01,3\n"))
     assert table.run_labels("a", "t") == ("1", "01")
-    assert read_scores(written(tmp_path, HEADER + "a,t,01,1\na,t,02,3\n")).run_labels("a", "t") == (
+    assert read_scores(
+        written(tmp_path / "scores.csv", HEADER + "a,t,01,1\na,t,02,3\n")
+    ).run_labels("a", "t") == (
         1,
         2,
     )

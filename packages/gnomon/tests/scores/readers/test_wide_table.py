@@ -4,18 +4,13 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import read_scores
+from score_files import written
 from score_tables import with_notes
-
-
-def written(folder, text):
-    path = folder / "board.csv"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def read(folder, text):
     """Return the table and what was said of it."""
-    return with_notes(read_scores, written(folder, text), format="wide")
+    return with_notes(read_scores, written(folder / "board.csv", text), format="wide")
 
 
 def test_names_are_found_by_their_heading(tmp_path):
@@ -55,7 +50,7 @@ def test_a_benchmark_may_be_headed_as_names_are(tmp_path):
 
 @pytest.mark.parametrize("column", ["model", "Agent", "Name"])
 def test_a_name_that_stands_twice_is_said(tmp_path, column):
-    path = written(tmp_path, f"rank,{column},t1,t2\n1,A,1,2\n2,B,1,4\n3,A,3,4\n")
+    path = written(tmp_path / "board.csv", f"rank,{column},t1,t2\n1,A,1,2\n2,B,1,4\n3,A,3,4\n")
     with pytest.raises(ScoreDataError) as error:
         read_scores(path, format="wide")
     assert str(error.value) == (
@@ -77,7 +72,7 @@ def test_a_name_that_stands_twice_is_said(tmp_path, column):
 )
 def test_tidy_files_with_other_headings_are_none(tmp_path, text):
     with pytest.raises(ScoreDataError, match=r"missing columns? |chooses$|found means"):
-        read_scores(written(tmp_path, text), format="wide")
+        read_scores(written(tmp_path / "board.csv", text), format="wide")
 
 
 @pytest.mark.parametrize("head", ["env", "Environment", "game", "Dataset", "benchmark", "task"])
@@ -92,11 +87,13 @@ def test_a_transposed_table_is_read_the_right_way_round(tmp_path, head):
         "rows left out, since they are not tasks: Mean",
     ]
     with pytest.raises(ScoreDataError, match=r"lines 2 and 3, .* found 'pong' twice"):
-        read_scores(written(tmp_path, f"{head},DQN,PPO\npong,1,2\npong,3,4\n"), format="wide")
+        read_scores(
+            written(tmp_path / "board.csv", f"{head},DQN,PPO\npong,1,2\npong,3,4\n"), format="wide"
+        )
 
 
 def test_a_wrong_cell_of_a_transposed_table_is_named(tmp_path):
-    path = written(tmp_path, "game,DQN,PPO\nmean,1,x\npong,1,2\nchess,3,many\n")
+    path = written(tmp_path / "board.csv", "game,DQN,PPO\nmean,1,x\npong,1,2\nchess,3,many\n")
     with (
         pytest.warns(DegenerateScoresWarning),
         pytest.raises(ScoreDataError, match="line 4, column 'PPO': expected a number, found 'many"),
@@ -132,7 +129,7 @@ def test_a_column_of_seeds_is_no_task(tmp_path):
 
 def test_what_tells_of_a_model_is_no_task(tmp_path):
     head = "eval,Average \u2b06\ufe0f,Hub \u2764\ufe0f,#Params (B),CO\u2082 cost (kg),IFEval"
-    path = written(tmp_path, f"{head},Rank of words\na,9,1,7,1,5,6\nb,8,3,7,3,4,7\n")
+    path = written(tmp_path / "board.csv", f"{head},Rank of words\na,9,1,7,1,5,6\nb,8,3,7,3,4,7\n")
     with pytest.warns(
         DegenerateScoresWarning, match="they are not tasks: Average .*, Hub .*, #Params"
     ):
@@ -141,14 +138,14 @@ def test_what_tells_of_a_model_is_no_task(tmp_path):
 
 
 def test_a_number_in_a_name_makes_it_a_task(tmp_path):
-    path = written(tmp_path, "model,hub1,hub 2,Total (3)\na,1,2,3\nb,3,4,7\n")
+    path = written(tmp_path / "board.csv", "model,hub1,hub 2,Total (3)\na,1,2,3\nb,3,4,7\n")
     with pytest.warns(DegenerateScoresWarning, match=r"they are not tasks: Total \(3\)"):
         table = read_scores(path)
     assert table.tasks == ("hub1", "hub 2")
 
 
 def test_a_wrong_cell_of_a_wide_table_is_named(tmp_path):
-    path = written(tmp_path, "model,pong,chess\na,1,2\n\nb,x7,3\n")
+    path = written(tmp_path / "board.csv", "model,pong,chess\na,1,2\n\nb,x7,3\n")
     with pytest.raises(ScoreDataError) as error:
         read_scores(path)
     assert str(error.value) == f"{path}, line 4, column 'pong': expected a number, found 'x7'"
@@ -157,4 +154,4 @@ def test_a_wrong_cell_of_a_wide_table_is_named(tmp_path):
 def test_a_table_without_numbers_holds_no_scores(tmp_path):
     for text in ("name\na\n", "name,licence\na,MIT\n", "name,pong\n"):
         with pytest.raises(ScoreDataError, match="missing columns 'algorithm', 'task'"):
-            read_scores(written(tmp_path, text))
+            read_scores(written(tmp_path / "board.csv", text))

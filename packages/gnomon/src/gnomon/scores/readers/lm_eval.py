@@ -52,9 +52,9 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     files = [*files_below(path, _RESULTS)] if path.is_dir() else [path]
     if not files:
         raise ScoreDataError(f"{path}: expected files named results*.json; found none")
-    metric = wanted.metric or _usual_metric(files)
-    for file in files:
-        content = json_object(file)
+    contents = {file: json_object(file) for file in files}
+    metric = wanted.metric or _usual_metric(contents.values())
+    for file, content in contents.items():
         algorithm = str(content.get("model_name") or file.stem)
         keys, others = _keys(content, metric, file)
         without |= others
@@ -83,16 +83,20 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     )
 
 
-def _usual_metric(files: Iterable[Path]) -> str:
-    """Return the only metric of all files, if there is one, else ``acc``."""
-    results = [mapping_at(json_object(file), "results") for file in files]
-    every = {
-        name.partition(",")[0]
-        for one in results
-        for task in one
-        for name, value in mapping_at(one, task).items()
-        if _is_number(value) and "_stderr" not in name
+def _numbers(content: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the full names of the scores of each task or group, without their standard errors."""
+    results = mapping_at(content, "results")
+    each = {task: mapping_at(results, task) for task in results}
+    return {
+        task: [x for x, value in own.items() if _is_number(value) and "_stderr" not in x]
+        for task, own in each.items()
     }
+
+
+def _usual_metric(contents: Iterable[Mapping[str, Any]]) -> str:
+    """Return the only metric of all files, if there is one, else ``acc``."""
+    named = [names for content in contents for names in _numbers(content).values()]
+    every = {name.partition(",")[0] for names in named for name in names}
     return every.pop() if len(every) == 1 else "acc"
 
 
@@ -101,9 +105,7 @@ def _keys(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the full name of the metric on each task or group that has it, another of others."""
     found, others = {}, {}
-    for task in (results := mapping_at(content, "results")):
-        values = mapping_at(results, task)
-        names = [x for x in values if _is_number(values[x]) and "_stderr" not in x]
+    for task, names in _numbers(content).items():
         keys = [name for name in names if metric in (name, name.partition(",")[0])]
         if len(keys) > 1:
             raise ScoreDataError(f"{path}, task {task}: expected one {metric}, found {keys}")

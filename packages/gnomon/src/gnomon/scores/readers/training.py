@@ -141,8 +141,6 @@ def _read_monitors(source: Source, wanted: ReadRequest) -> ScoreTable:
     they ended.
     """
     path, window = source.place, WINDOW if wanted.window is None else wanted.window
-    if window < 1:
-        raise ScoreDataError(f"expected a window of at least 1 episode, found {window}")
     files = _files_of_runs(path, _MONITOR, task_of=_task, several_files=True)
     curves: dict[RunKey, Curve] = {}
     empty = []

@@ -197,11 +197,6 @@ def test_models_get_names(tmp_path):
         write_json(tmp_path / f"{model}.json", [sample(1)], model=model)
     named = read_scores({"small": tmp_path / "x.json", "large": tmp_path / "y.json"})
     assert named.algorithms == ("small", "large")
-    assert read_scores(tmp_path, rename={"x": "small"}).algorithms == ("small", "y")
-    with pytest.raises(ScoreDataError, match="different names, found 'y' twice"):
-        read_scores(tmp_path, rename={"x": "y"})
-    with pytest.raises(GnomonError, match="unknown algorithm 'z'"):
-        read_scores(tmp_path, rename={"z": "y"})
 
 
 def two_scorers(**scores):

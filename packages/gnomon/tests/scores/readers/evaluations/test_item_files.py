@@ -5,17 +5,12 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import read_scores
-
-
-def written(folder, text, name="items.csv"):
-    path = folder / name
-    path.write_text(text)
-    return path
+from score_files import written
 
 
 def test_model_item_correct_is_a_table_of_items(tmp_path):
     text = "model,item,correct,topic\na,q1,true,x\na,q2,False,y\nb,q1,1,x\n"
-    table = read_scores(written(tmp_path, text), cluster="topic")
+    table = read_scores(written(tmp_path / "items.csv", text), cluster="topic")
     assert (table.units, table.cluster, table.metric) == ("items", "topic", "correct")
     assert table.item_scores.matrix(["a"]).tolist() == [[1.0, 0.0]]
 
@@ -30,19 +25,19 @@ def test_parquet_with_a_column_of_truth_values(tmp_path):
 
 def test_names_of_subtasks_go_before_items_that_repeat(tmp_path):
     text = "model,task,item,epoch,score\na,gsm,1,1,1\na,gsm,1,2,0\na,arc,1,1,0\n"
-    table = read_scores(written(tmp_path, text))
+    table = read_scores(written(tmp_path / "items.csv", text))
     assert table.tasks == ("gsm/1", "arc/1")
     assert table.attributes == ("subtask",)
 
 
 def test_a_tidy_file_of_items_goes_without_runs(tmp_path):
-    path = written(tmp_path, "algorithm,task,score\na,q1,1\na,q2,0\n")
+    path = written(tmp_path / "items.csv", "algorithm,task,score\na,q1,1\na,q2,0\n")
     assert read_scores(path).units == "tasks"
     assert read_scores(path, units="items").item_scores.n_epochs == 1
 
 
 def test_usual_names_are_said(tmp_path):
-    path = written(tmp_path, "model_id,question_id,passed\na,q1,yes\n")
+    path = written(tmp_path / "items.csv", "model_id,question_id,passed\na,q1,yes\n")
     with pytest.warns(DegenerateScoresWarning) as caught:
         read_scores(path)
     assert str(caught[0].message) == (
@@ -68,7 +63,7 @@ def test_usual_names_are_said(tmp_path):
 )  # fmt: skip
 def test_wrong_files_are_told(tmp_path, text, message):
     with pytest.raises(ScoreDataError) as caught:
-        read_scores(written(tmp_path, text))
+        read_scores(written(tmp_path / "items.csv", text))
     assert message in str(caught.value)
     assert "items.csv" in str(caught.value)
 
@@ -76,24 +71,24 @@ def test_wrong_files_are_told(tmp_path, text, message):
 def test_json_lines_of_model_item_score(tmp_path):
     text = '{"model": "a", "item": 1, "correct": true, "tags": ["x"]}\n'
     text += '{"model": "a", "item": 2, "correct": null, "tags": []}\n'
-    table = read_scores(written(tmp_path, text, "items.jsonl"))
+    table = read_scores(written(tmp_path / "items.jsonl", text))
     assert table.attributes == ()
     assert table.tasks == ("1", "2")
     with pytest.raises(ScoreDataError, match=r"items\.jsonl, line 2: expected JSON"):
-        read_scores(written(tmp_path, '{"model": "a", "item": 1}\n{"mod\n', "items.jsonl"))
+        read_scores(written(tmp_path / "items.jsonl", '{"model": "a", "item": 1}\n{"mod\n'))
 
 
 def test_several_files_are_put_together(tmp_path):
-    first = written(tmp_path, "model,item,correct\na,q,1\n", "a.csv")
-    other = written(tmp_path, "model,item,correct\nb,q,0\n", "b.csv")
+    first = written(tmp_path / "a.csv", "model,item,correct\na,q,1\n")
+    other = written(tmp_path / "b.csv", "model,item,correct\nb,q,0\n")
     assert read_scores([first, other]).algorithms == ("a", "b")
-    again = written(tmp_path, "model,item,correct\na,q,0\n", "d.csv")
+    again = written(tmp_path / "d.csv", "model,item,correct\na,q,0\n")
     with pytest.raises(
         ScoreDataError, match="sources 1 and 2 both hold algorithm a, task q, run 1: leave"
     ):
         read_scores([first, again])
     with pytest.raises(ScoreDataError, match="expected one kind of scores in all sources; metric"):
-        read_scores([first, written(tmp_path, "model,item,score\nb,q,0\n", "c.csv")])
+        read_scores([first, written(tmp_path / "c.csv", "model,item,score\nb,q,0\n")])
     with pytest.raises(ScoreDataError, match="expected a source of scores, found none"):
         read_scores([])
 
@@ -101,12 +96,14 @@ def test_several_files_are_put_together(tmp_path):
 @pytest.mark.filterwarnings("ignore:.*is read as score")
 @pytest.mark.parametrize("words", [("true", "false"), ("Yes", "no"), ("1", "0")])
 def test_a_single_column_of_right_and_wrong_is_the_score(tmp_path, words):
-    table = read_scores(written(tmp_path, "model,item,answered\na,q1,{}\na,q2,{}\n".format(*words)))
+    table = read_scores(
+        written(tmp_path / "items.csv", "model,item,answered\na,q1,{}\na,q2,{}\n".format(*words))
+    )
     assert [row["score"] for row in table.to_records()] == [1.0, 0.0]
 
 
 def test_items_that_repeat_are_epochs_of_a_column_or_averaged(tmp_path):
-    path = written(tmp_path, "model,item,go,correct\na,q,1,1\na,q,2,0\n")
+    path = written(tmp_path / "items.csv", "model,item,go,correct\na,q,1,1\na,q,2,0\n")
     with pytest.raises(
         ScoreDataError, match=r"runs or epochs: .*columns={'run'.*within_run='mean'"
     ):

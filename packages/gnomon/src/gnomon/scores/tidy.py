@@ -163,11 +163,11 @@ def tidy_rows(
     if "run" in raw:
         columns["run"] = _labels(raw["run"], origin)
     if "step" in raw:
-        step = _numbers(raw["step"], "step", origin)
+        step = numbers_of(raw["step"], "step", origin)
         _refuse(np.isnan(step), "step", "expected a number, found nothing", origin)
         whole = np.all(np.abs(step) < 2**53) and np.all(step == np.floor(step))
         columns["step"] = step.astype(np.int64) if whole else step
-    score = _numbers(raw["score"], "score", origin)
+    score = numbers_of(raw["score"], "score", origin)
     message = f"expected a number from -{LARGEST:g} to {LARGEST:g}, found a larger one"
     _refuse(np.isfinite(score) & (np.abs(score) > LARGEST), "score", message, origin)
     columns["score"] = score
@@ -234,6 +234,12 @@ def role_of(column: str) -> str | None:
 def is_setting(column: str) -> bool:
     """Return whether a column holds a setting of the runs, by its name."""
     return _SETTING.fullmatch(column) is not None
+
+
+def refuse_setting(column: str, origin: Origin) -> None:
+    """Refuse a setting of the runs as their score."""
+    if is_setting(column):
+        raise origin.error(f"column {column!r} is a setting of runs, not a score")
 
 
 def is_marked_low(heading: str) -> bool:
@@ -372,7 +378,7 @@ def _labels(raw: Column, origin: Origin) -> Column:
     return texts.mapped(numbers, 0) if len(set(numbers)) == len(numbers) else texts
 
 
-def _numbers(raw: Column, name: str, origin: Origin) -> FloatArray:
+def numbers_of(raw: Column, name: str, origin: Origin) -> FloatArray:
     """Return a column of floats, NaN where there is nothing."""
     if not isinstance(raw, Texts):
         if raw.dtype.kind == "b" and raw.size and name != "score":

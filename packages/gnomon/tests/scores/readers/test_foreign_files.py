@@ -162,7 +162,11 @@ WRONG = {
     "a learning rate": (
         RUNS.replace('"ret"', '"ret","config.lr"').replace('"18.5"', '"18.5","0.1"')
         .replace('"NaN"', '"NaN","0.2"'),
-        {"metric": "lr"}, ": column 'config.lr' is a setting of runs; scores: ret",
+        {"metric": "lr"}, ": column 'config.lr' is a setting of runs, not a score",
+    ),
+    "a discount": (
+        "agent,env,seed,gamma,return\na,t,0,0.9,1\n", {"metric": "gamma"},
+        ": column 'gamma' is a setting of runs, not a score",
     ),
     "a score that is none": (
         RUNS, {"metric": "return"}, ": no column 'return' to read as the score; with numbers: ret",

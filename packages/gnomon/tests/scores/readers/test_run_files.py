@@ -1,13 +1,12 @@
 """Files of one run each: monitors and evaluations of Stable-Baselines3, scalars of TensorBoard."""
 
-import warnings
-
 import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import read_scores
 from score_files import written
+from score_tables import with_notes
 
 pytestmark = pytest.mark.filterwarnings("ignore:the score of a run is the mean")
 
@@ -97,8 +96,8 @@ def test_evaluations_that_are_none(tmp_path):
 def test_scalars_by_their_place(tmp_path):
     for run, value in (("0", 2), ("1", 4)):
         written(tmp_path / "ppo" / "Ant" / f"{run}.csv", SCALAR.format(value))
-    table = read_scores(tmp_path)
-    assert table.last_step().runs("ppo", "Ant").tolist() == [2, 4]
+    table, notes = with_notes(read_scores, tmp_path)
+    assert (table.last_step().runs("ppo", "Ant").tolist(), notes) == ([2, 4], [])
 
 
 def test_scalars_by_their_names(tmp_path):
@@ -128,13 +127,6 @@ def test_scalars_that_are_none(tmp_path):
     ]:
         with pytest.raises(ScoreDataError, match=said):
             read_scores(written(tmp_path / "0.csv", text), format="tensorboard-csv")
-
-
-def test_nothing_is_said_of_what_is_named(tmp_path):
-    written(tmp_path / "ppo" / "Ant" / "0.csv", SCALAR.format(1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(read_scores(tmp_path)) == 2
 
 
 def test_monitor_files_by_their_place(tmp_path):

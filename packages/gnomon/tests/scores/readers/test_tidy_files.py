@@ -67,20 +67,14 @@ def test_a_file_of_several_directions_is_refused(tmp_path, other):
     assert not kept.higher_is_better
 
 
-def test_runs_may_have_names(tmp_path):
-    table = read_scores(written(tmp_path / "scores.csv", HEADER + "a,t,first,1\na,t,2,3\n"))
-    assert table.run_labels("a", "t") == ("first", "2")
-
-
-def test_runs_that_are_numbers_spelt_in_two_ways_are_two_runs(tmp_path):
-    table = read_scores(written(tmp_path / "scores.csv", HEADER + "a,t,1,1\na,t,01,3\n"))
-    assert table.run_labels("a", "t") == ("1", "01")
-    assert read_scores(
-        written(tmp_path / "scores.csv", HEADER + "a,t,01,1\na,t,02,3\n")
-    ).run_labels("a", "t") == (
-        1,
-        2,
-    )
+@pytest.mark.parametrize(
+    ("runs", "labels"),
+    [(("first", "2"), ("first", "2")), (("1", "01"), ("1", "01")), (("01", "02"), (1, 2))],
+)
+def test_runs_may_have_names_and_are_numbers_if_none_is_spelt_in_two_ways(tmp_path, runs, labels):
+    rows = "".join(f"a,t,{run},{i}\n" for i, run in enumerate(runs))
+    table = read_scores(written(tmp_path / "scores.csv", HEADER + rows))
+    assert table.run_labels("a", "t") == labels
 
 
 @pytest.mark.parametrize(

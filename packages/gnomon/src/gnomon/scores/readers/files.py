@@ -171,16 +171,8 @@ def header_names(path: Path) -> list[str]:
     Malformed files raise no error.
     """
     _, header, separator = _beginning(path)
-    try:
-        names = next(csv.reader([header], delimiter=separator), [])
-    except csv.Error:
-        names = header.split(separator)
+    names = next(csv.reader([header], delimiter=separator), [])
     return [heading(name.strip().strip('"')) for name in names]
-
-
-def header_line(path: Path) -> str:
-    """Return the line of headings of a file, empty if there is none."""
-    return _beginning(path)[1]
 
 
 def _beginning(path: Path) -> tuple[int, str, str]:

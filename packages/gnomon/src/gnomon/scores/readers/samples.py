@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted, joined, listed, note, several, shortened
+from gnomon.errors import ScoreDataError, counted, listed, note, several, shortened
 from gnomon.scores.columns import Flags, FloatArray, Rows, Texts, group_means, rows_of_records
 from gnomon.scores.item_scores import check_inputs
 from gnomon.scores.readers.registry import ReadRequest
@@ -250,9 +250,9 @@ def _chosen(
         if names or (not log.metrics and log.has_failed):
             having.append((log, metric if metric in names or not names else names[0]))
         else:
-            without.append(f"{log.subtask} has {_some(log.metrics) or 'none'}")
+            without.append(f"{log.subtask} has {listed(log.metrics, 6) or 'none'}")
     if not having:
-        raise ScoreDataError(f"{source}: no score {metric!r}; found {_some(every)}")
+        raise ScoreDataError(f"{source}: no score {metric!r}; found {listed(every, 6)}")
     for log, name in having:
         if name in log.unreadable:
             raise ScoreDataError(
@@ -263,10 +263,6 @@ def _chosen(
         has = "; ".join(without[:3])
         note(f"{source.name}: {counted(len(without), 'log')} without {metric!r} left out: {has}")
     return metric, having
-
-
-def _some(names: Sequence[str]) -> str:
-    return joined(names) if len(names) <= 6 else listed(names, 6)
 
 
 def _named(logs: Sequence[Log]) -> list[tuple[str, int]]:

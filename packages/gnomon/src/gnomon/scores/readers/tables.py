@@ -27,6 +27,7 @@ from gnomon.scores.tidy import (
     is_setting,
     missing_columns,
     refuse_decimal_commas,
+    refuse_setting,
     renamed_columns,
     role_of,
     short_name,
@@ -71,6 +72,7 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
     named, where, metric = dict(wanted.columns), dict(wanted.where), wanted.metric
     is_column = metric in raw
     if metric is not None and is_column and metric not in SPECIAL:
+        refuse_setting(metric, origin)
         named["score"] = metric
     elif metric is not None and not is_column:
         if "metric" not in raw:
@@ -220,9 +222,7 @@ def chosen_score(
     wanted = metric or named.get("score")
     if wanted is not None:
         same = [name for name in raw.names if wanted in (name, short_name(name))]
-        if same and all(map(is_setting, same)):
-            known = listed(_with_numbers(raw, taken)) or "none"
-            raise origin.error(f"column {same[0]!r} is a setting of runs; scores: {known}")
+        refuse_setting(wanted if wanted in raw or not same else same[0], origin)
         if len(same) == 1 or wanted in raw:
             return wanted if wanted in raw else same[0]
         if same:

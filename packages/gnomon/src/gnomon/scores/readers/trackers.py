@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, option, reading, several
-from gnomon.scores.columns import Column, Flags, FloatArray, IntArray, Rows, Texts
+from gnomon.scores.columns import Flags, FloatArray, IntArray, Rows, Texts
 from gnomon.scores.readers.files import reported_numbers
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.tables import chosen_score
 from gnomon.scores.readers.wide import melted
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import MISSING_TEXTS, Origin, selected, short_name, tidy_rows, usual_columns
+from gnomon.scores.tidy import Origin, numbers_of, selected, short_name, tidy_rows, usual_columns
 
 #: Fields of a pattern; ``{}`` ignores a part.
 FIELDS = ("algorithm", "task", "run")
@@ -204,11 +204,13 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     taken = [*columns.values(), *_ABOUT]
     score = chosen_score(raw, "value" if is_long else metric, wanted.columns, taken, origin)
     rows = _keys(raw, columns, wanted, origin, source.stem)
-    rows = rows.with_columns({"score": _finished(raw, raw[score])})
+    scores = _finished(raw, numbers_of(raw[score], "score", origin))
+    rows = rows.with_columns({"score": scores})
     if "step" in columns:
         rows = rows.with_columns({"step": raw[columns["step"]]})
-        there = _points(rows["score"])
-        rows, origin = rows.take(there), origin.of_rows(there)
+        if not np.isnan(scores).all():  # other metrics have rows of their own
+            there = np.flatnonzero(~np.isnan(scores))
+            rows, origin = rows.take(there), origin.of_rows(there)
         rows, origin = _without_discarded(rows, origin)
     checked = tidy_rows(rows, origin, {}, wanted.within_run)
     about = origin.provenance("table of runs of a tracker")
@@ -261,7 +263,7 @@ def _kept_apart(rows: Rows, names: Texts, identity: str) -> Rows:
     return rows.with_columns({"run": names})
 
 
-def _finished(raw: Rows, scores: Column) -> Column:
+def _finished(raw: Rows, scores: FloatArray) -> FloatArray:
     """Return the scores, nothing for those of runs that did not finish, and name these."""
     state = next((name for name in _STATES if name in raw), None)
     if state is None:
@@ -274,19 +276,7 @@ def _finished(raw: Rows, scores: Column) -> Column:
     names, other = raw.texts(label).take(~ended).names, sorted(states.take(~ended).names)
     note(f"{counted(len(names), 'run')} did not finish ({joined(other)}): kept as missing, "
           f"{listed(names, 4)}")  # fmt: skip
-    if isinstance(scores, Texts):
-        return Texts(np.where(ended, scores.codes, -1).astype(np.int32), scores.names)
     return np.where(ended, scores, np.nan)
-
-
-def _points(scores: Column) -> IntArray:
-    """Return the rows with a score, or all rows if there are none; other metrics have own rows."""
-    if isinstance(scores, Texts):
-        empty = [name.strip().lower() in MISSING_TEXTS for name in scores.names]
-        there = ~scores.mapped(empty, True).astype(bool)
-    else:
-        there = ~np.isnan(scores)
-    return np.flatnonzero(there) if there.any() else np.arange(len(scores))
 
 
 def _without_discarded(rows: Rows, origin: Origin) -> tuple[Rows, Origin]:

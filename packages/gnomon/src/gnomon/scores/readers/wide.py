@@ -15,12 +15,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, either, joined, listed, note, option, reading
 from gnomon.scores.columns import Column, Rows, Texts, rows_of_columns
-from gnomon.scores.readers.files import (
-    has_deviation,
-    header_line,
-    reported_number,
-    reported_numbers,
-)
+from gnomon.scores.readers.files import has_deviation, reported_number, reported_numbers
 from gnomon.scores.readers.registry import ColumnsAre, Reader, ReadRequest, Source
 from gnomon.scores.readers.tables import read_tidy
 from gnomon.scores.table import ScoreTable
@@ -356,10 +351,8 @@ _HEADING = re.compile(r"(?:[^/]*/[^/]*/)?(.*?)\s*\((\{.*\})\)")
 
 
 def _is_openrlbenchmark(source: Source) -> bool:
-    if source.ending != ".csv" or not source.is_file:
-        return False
-    line = header_line(source.place)
-    return line.startswith((",", '"",')) and "({" in line
+    is_file = source.ending == ".csv" and source.names[:1] == [_INDEX]
+    return is_file and any("({" in name for name in source.names)
 
 
 def _read_openrlbenchmark(source: Source, wanted: ReadRequest) -> ScoreTable:

@@ -249,7 +249,6 @@ def cost_text(found: TagEffects) -> str:
 
 def subset_figure(best: Distilled, names: Sequence[str], kinds: Sequence[str]) -> Figure:
     """Draw the predictions of the nested validation against what was measured."""
-    assert best.nested is not None
     truth = best.nested.target
     predicted = truth + best.nested.residuals[0]
     drawing = new_drawing(4.9, 4.4)
@@ -348,7 +347,6 @@ def page(folder: Path) -> str:
     for figure in (family_figure(means, counts), picture):
         figure.write(folder / f"{figure.name}.svg")
     found.figure().write(folder / "elements.svg")
-    assert folds.nested is not None
     weights = zip(folds.model.tasks, folds.model.weights, strict=True)
     chosen = folds.nested.chosen
     frequent = Counter(task for tasks in chosen for task in tasks).most_common(3)

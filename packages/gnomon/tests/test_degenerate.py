@@ -63,7 +63,7 @@ VERBS = {
     "areas": lambda t: gn.estimate(summarize_runs(t, "area"), **FEW),
     "plan": lambda t: gn.plan(t, metrics=ALL[:3]),
     "normalize": lambda t: gn.normalize(t, "min-max"),
-    "distill": lambda t: gn.distill(t, size=1, nested=False),
+    "distill": lambda t: gn.distill(t, size=1),
 }
 
 

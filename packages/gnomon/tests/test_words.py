@@ -41,7 +41,7 @@ NEEDED = {
     "load_scores": ("gohr-full",),
     "mann_whitney": (X[0], X[1]),
     "nested_error": (PREPARED, PROCEDURE, 1),
-    "predict": (gnomon.distill(MANY, size=2, nested=False).model, MANY),
+    "predict": (gnomon.distill(MANY, size=2).model, MANY),
     "read_scores": ({"algorithm": ["a", "b"], "task": ["t", "t"], "score": [1.0, 2.0]},),
     "scores_report": (TABLE, "scores"),
     "search_subsets": (PREPARED, 1),

@@ -28,10 +28,6 @@ def test_a_record_has_the_promised_fields(make_scores):
     assert len(record["tasks"]) == len(record["weights"]) == 3
     assert len(best.model.residuals) == 40
     assert 0.8 < record["concordance"] <= 1
-    alone = distill(make_scores(), size=3, nested=False)
-    assert alone[0].as_record()["concordance"] is None
-    with pytest.raises(ScoreDataError, match="expected a nested validation to draw"):
-        alone.plot()
 
 
 def test_the_seed_is_zero_unless_one_is_given(make_scores):

@@ -1,5 +1,7 @@
 """Predictions of new algorithms, the better of two, and the published sets of Atari games."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -41,9 +43,11 @@ def test_what_is_missing_or_outside_is_told():
 
 def test_scores_become_those_of_the_training():
     ends = {"u": (0.0, 4.0), "v": (4.0, 8.0)}
-    assert predict(MODEL, table(dqn=[2, 4]), references=ends)[0].value == 25.0
-    with pytest.raises(ScoreDataError, match="expected a reference score of v; there is none"):
-        predict(MODEL, table(dqn=[2, 4]), references={"u": (0.0, 4.0)})
+    raw = table(dqn=[2, 4])
+    trained = replace(MODEL, references=ends, normalized="anchors")
+    assert predict(MODEL, normalize(raw, ends))[0].value == 25.0
+    assert predict(trained, raw) == predict(trained, normalize(raw, ends))
+    assert predict(trained, raw, normalized=True)[0].value == 3.0
 
 
 def suite(n=50, seed=0):

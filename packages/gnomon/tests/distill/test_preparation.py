@@ -8,7 +8,7 @@ from scipy.stats import trim_mean
 
 from gnomon.distillation import prepare
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.scores import ScoreTable
+from gnomon.scores import ScoreTable, normalize
 
 
 def table(**rows):
@@ -48,28 +48,14 @@ def test_an_excluded_task_still_counts_in_the_summary():
     assert data.target[1] == 10.0
 
 
-def test_references_make_scores_0_to_100():
-    references = {"t0": (0.0, 50.0), "t1": (2.0, 1002.0), "t2": (-1.0, 99.0)}
-    assert prepare(SCORES, references=references).x[0, 0] == pytest.approx(np.log10(1 + 198))
-    low = dict.fromkeys(SCORES.tasks, (50.0, 60.0))
+def test_scores_on_a_common_scale_count_in_percent():
+    ends = {"t0": (0.0, 50.0), "t1": (2.0, 1002.0), "t2": (-1.0, 99.0)}
+    data = prepare(normalize(SCORES, ends))
+    assert data.x[0, 0] == pytest.approx(np.log10(1 + 198))
+    assert (data.references, data.normalized) == (ends, "anchors")
+    low = normalize(SCORES, dict.fromkeys(SCORES.tasks, (50.0, 60.0)))
     with pytest.warns(DegenerateScoresWarning, match=r"\d+ % of the scores are below 0, which"):
-        assert prepare(SCORES, references=low).x[1, 0] == 0.0
-    with pytest.warns(DegenerateScoresWarning, match="1 task without references: t0"):
-        some = prepare(SCORES, references=dict.fromkeys(SCORES.tasks[1:], (0.0, 1.0)))
-    assert some.tasks == SCORES.tasks[1:]
-
-
-@pytest.mark.parametrize(
-    ("references", "said"),
-    [
-        ({"t9": (0, 1)}, "reference scores of some task; none of t0"),
-        (dict.fromkeys(SCORES.tasks, (3.0, 3.0)), "of t0: expected two different numbers"),
-        (dict.fromkeys(SCORES.tasks, (np.nan, 3.0)), "of t0: expected two different numbers"),
-    ],
-)
-def test_unusable_references_are_refused(references, said):
-    with pytest.raises(ScoreDataError, match=said):
-        prepare(SCORES, references=references)
+        assert prepare(low).x[1, 0] == 0.0
 
 
 def test_runs_are_averaged_before_the_transform():

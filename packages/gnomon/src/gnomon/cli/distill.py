@@ -11,7 +11,7 @@ import typer
 from gnomon.cli.answer import JsonOption, answering, bar_of
 from gnomon.cli.options import Figure, Level, Score, ScoreOptions, Seed, Where, with_groups
 from gnomon.cli.sources import Sources
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.distillation.preparation import PreparedScores
@@ -59,9 +59,8 @@ class SuiteScores(ScoreOptions):
                 if value is not None:
                     raise ScoreDataError(f"atari5 is prepared as in the paper: omit --{option}")
             return atari.paper_scores(**options)
-        table = self.table([self.source])
         options |= {"group_by": self.group_by, "date_by": self.date_by}
-        return prepare(table, references=references_of(self.normalize, table), **options)
+        return prepare(_scaled(self, [self.source]), **options)
 
 
 @with_groups
@@ -120,9 +119,6 @@ def predict(
     normalized: Annotated[
         bool, typer.Option("--normalized", help="The scores are already normalised.")
     ] = False,
-    runs: Annotated[
-        int | None, typer.Option(min=1, help="Number of runs behind each score.")
-    ] = None,
     level: Level = 0.9,
     score: Score = None,
     where: Where = None,
@@ -138,36 +134,16 @@ def predict(
     from gnomon.distillation import predict as predicted
 
     with answering("predict", as_json=as_json) as answer:
-        table = ScoreOptions(score=score, where=where).table(source)
-        found = predicted(
-            model,
-            table,
-            pair=pair,
-            references=references_of(normalize, table),
-            normalized=normalized,
-            runs=runs,
-            level=level,
-        )
-        answer.show(found)
+        table = _scaled(ScoreOptions(score=score, where=where, normalize=normalize), source)
+        answer.show(predicted(model, table, pair=pair, normalized=normalized, level=level))
 
 
-def references_of(name: str | None, table: ScoreTable) -> dict[str, tuple[float, float]] | None:
-    """Return the scores of each task that become 0 and 100, of a suite or of a file."""
-    if name is None:
-        return None
-    from gnomon.scores.anchors import SUITES, anchors_of_suite, read_anchors
-
-    if name.partition(":")[0] in ("min-max", "reference"):
+def _scaled(scores: ScoreOptions, source: list[str]) -> ScoreTable:
+    """Return scores of a source, on a scale that does not depend on the algorithms in it."""
+    if (scores.normalize or "").partition(":")[0] in ("min-max", "reference"):
         raise ScoreDataError(
-            f"--normalize {name}: such a scale changes with the algorithms of the table, and a "
-            "model is for others; write two fixed scores of each task to a CSV file of task, low, "
-            "high and give its name"
+            f"--normalize {scores.normalize}: such a scale changes with the algorithms of the "
+            "table, and a model is for others; write two fixed scores of each task to a CSV file "
+            "of task, low, high and give its name"
         )
-    suite = "atari" if name == "random-human" else name
-    if suite not in SUITES and not (Path(name).suffix or Path(name).is_file()):
-        raise UnknownNameError("normalization", name, ("FILE", *SUITES))
-    found = anchors_of_suite(suite, table) if suite in SUITES else read_anchors(Path(name), table)
-    for task, (zero, one) in found.items():
-        if zero == one:
-            raise ScoreDataError(f"{name}: expected two different scores of {task}")
-    return found
+    return scores.normalized(scores.table(source))

@@ -25,6 +25,7 @@ from gnomon.distillation.preparation import PreparationOptions, PreparedScores, 
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.anchors import atari_baselines, atari_name
 from gnomon.scores.datasets import load_scores
+from gnomon.scores.normalization import normalize
 from gnomon.scores.table import ScoreTable
 
 #: The games were chosen on the same algorithms as the residuals. With intervals wider by this
@@ -116,11 +117,7 @@ def paper_scores(**changes: Unpack[PreparationOptions]) -> PreparedScores:
     **changes
         Options of :func:`gnomon.distillation.prepare` that replace those of the paper.
     """
-    options: PreparationOptions = {
-        "references": atari_baselines(),
-        "group_by": "group",
-        "date_by": "year",
-    }
+    options: PreparationOptions = {"group_by": "group", "date_by": "year"}
     options.update(changes)
     options["exclude"] = ("surround", *changes.get("exclude", ()))
     rows = load_scores("atari5").to_records()
@@ -128,7 +125,7 @@ def paper_scores(**changes: Unpack[PreparationOptions]) -> PreparedScores:
     def prepared(read: Iterable[Mapping[str, Any]]) -> PreparedScores:
         """Return the scores of one row of each cell, the last one."""
         cells = {(row["algorithm"], row["task"]): row for row in read}
-        return prepare(ScoreTable([*cells.values()]), **options)
+        return prepare(normalize(ScoreTable([*cells.values()]), "atari"), **options)
 
     first, last = prepared(reversed(rows)), prepared(rows)
     return replace(last, x=(first.x + last.x) / 2)

@@ -40,14 +40,14 @@ class Distilled:
     r2: float
     relative_error: float
     n_rows: int
-    nested: HeldOut | None = None
+    nested: HeldOut
     later: HeldOut | None = None
     families: HeldOut | None = None
 
     @property
     def nested_relative_error(self) -> float:
-        """The relative error with tasks chosen without the predicted algorithms; NaN if unknown."""
-        return nan if self.nested is None else self.nested.relative_error
+        """The relative error with tasks chosen without the predicted algorithms."""
+        return self.nested.relative_error
 
     def as_record(self) -> dict[str, Any]:
         """Return the numbers as a mapping fit for JSON."""
@@ -63,11 +63,11 @@ class Distilled:
             "nested_relative_error": self.nested_relative_error,
             "next_relative_error": later and later.relative_error,
             "family_relative_error": families and families.relative_error,
-            "n_predicted": nested and nested.n_predicted,
-            "coverage": nested and nested.coverage(scale=model.scale),
+            "n_predicted": nested.n_predicted,
+            "coverage": nested.coverage(scale=model.scale),
             "next_coverage": later and later.coverage(scale=model.scale),
             "family_coverage": families and families.coverage(scale=model.scale),
-            "concordance": nested and nested.concordance,
+            "concordance": nested.concordance,
             "n_rows": self.n_rows,
         }
         return {name: finite_or_none(value) for name, value in record.items()}
@@ -98,8 +98,6 @@ class Distillation(Results[Distilled]):
 
 def _in_words(one: Distilled, data: PreparedScores) -> Iterator[str]:
     """Yield what the nested error of a subset means, and its model."""
-    if one.nested is None:
-        return
     held, scale = one.nested, one.model.scale
     n, n_predicted = len(data.algorithms), held.n_predicted
     plain = f"{100 * one.relative_error:.1f} % with these tasks given, "
@@ -146,7 +144,6 @@ def distill(
     size: int | None = None,
     procedure: str = "factor",
     have: Sequence[str] = (),
-    nested: bool = True,
     folds: int | None = None,
     rng: np.random.Generator | int | None = None,
     progress: Progress | None = None,
@@ -170,8 +167,6 @@ def distill(
         model, ``paper`` the cross-validated error, as the Atari-5 paper states.
     have : sequence of str
         Tasks already run: every subset contains them.
-    nested : bool
-        Whether to repeat the choice; if not, intervals follow from the plain errors.
     folds : int, optional
         Number of folds of both validations; ten if not given, or one per algorithm if fewer.
     rng : numpy.random.Generator or int, optional
@@ -179,8 +174,8 @@ def distill(
     progress : function of (done, all), optional
         Called with the subsets searched, then with the folds of the nested validation.
     **preparation
-        The options of :func:`gnomon.distillation.prepare`: `transform`, `summary`, `references`,
-        `group_by`, `date_by`, `exclude`.
+        The options of :func:`gnomon.distillation.prepare`: `transform`, `summary`, `group_by`,
+        `date_by`, `exclude`.
 
     Returns
     -------
@@ -220,40 +215,29 @@ def distill(
         data.check_target()
         check_forced(data, have)
         tasks = tuple(have) if len(have) == size else chosen.choose(data, size, forced=have)
-        best = _with_plain_error(data, chosen, tasks, folds)
-        if nested:
-            work: dict[str, Any] = {"forced": have, "progress": progress, "rng": generator(rng)}
-            best = _with_nested_errors(best, data, chosen, n_folds=folds, spread=True, **work)
+        work: dict[str, Any] = {"forced": have, "progress": progress, "rng": generator(rng)}
+        best = _judged(data, chosen, tasks, folds, spread=True, **work)
     settings = {"size": size, "procedure": chosen.name, "folds": folds, "have": list(have)}
     warned = (*notes, *_warnings(best, data))
     return Distillation((best,), made_by(rng, **settings), warned, data=data)
 
 
-def _with_plain_error(
-    data: PreparedScores, procedure: Procedure, tasks: tuple[str, ...], n_folds: int
+def _judged(
+    data: PreparedScores, procedure: Procedure, tasks: tuple[str, ...], n_folds: int, **work: Any
 ) -> Distilled:
-    """Return the model of some tasks with its cross-validated errors, the tasks given."""
-    model = procedure.fit(data, tasks, spread=True)
+    """Return the model of some tasks with its errors, and intervals as wide as these require."""
+    model, size = procedure.fit(data, tasks, spread=True), len(tasks)
+    errors, n_rows = (nan, nan, nan), model.n_rows
     try:
         plain = cross_validate(data, procedure, tasks, n_folds=n_folds)
+        errors, n_rows = (plain.mse, plain.fold_r2, plain.fold_relative_error), plain.n_predicted
     except ScoreDataError as error:
         if model.forecaster is None:
             raise
         note(f"no plain error, which needs complete rows: {error}")
-        return Distilled(procedure.name, model, nan, nan, nan, model.n_rows)
-    errors = plain.mse, plain.fold_r2, plain.fold_relative_error
-    model = model.with_residuals(plain.residuals)
-    return Distilled(procedure.name, model, *errors, plain.n_predicted)
-
-
-def _with_nested_errors(
-    one: Distilled, data: PreparedScores, procedure: Procedure, n_folds: int, **work: Any
-) -> Distilled:
-    """Return a subset with the errors of its choice; intervals as wide as these require."""
-    size = len(one.model.tasks)
     held = nested_error(data, procedure, size, n_folds=n_folds, **work)
     scale, later, families = held.scale, None, None
-    if one.model.forecaster is not None:
+    if model.forecaster is not None:
         if 3 <= len({*data.groups}) < len(data.algorithms):
             # Folds of algorithms show little about a new family.
             families = nested_error(data, procedure, size, outer="groups", **work)
@@ -261,8 +245,8 @@ def _with_nested_errors(
         if data.years is not None:
             with suppress(ScoreDataError):  # Too few before the last year.
                 later = nested_error(data, procedure, size, outer="time", **work)
-    model = replace(one.model.with_residuals(held.residuals), scale=scale)
-    return replace(one, model=model, nested=held, later=later, families=families)
+    model = replace(model.with_residuals(held.residuals), scale=scale)
+    return Distilled(procedure.name, model, *errors, n_rows, held, later, families)
 
 
 def _warnings(found: Distilled, data: PreparedScores) -> Iterator[str]:
@@ -276,7 +260,8 @@ def _warnings(found: Distilled, data: PreparedScores) -> Iterator[str]:
     summaries = np.abs(data.transform.inverse(data.target))
     if data.transform.log_base is None and summaries.min() < _NEARLY * summaries.max():
         yield "some summaries are near 0, where relative errors mean little; use r2"
-    if len(data.algorithms) < FEW and (held := found.nested) is not None:
+    if len(data.algorithms) < FEW:
+        held = found.nested
         yield (
             f"{len(data.algorithms)} algorithms are few to choose tasks by: the error is "
             f"{100 * found.relative_error:.0f} % with these tasks given, "

@@ -208,8 +208,8 @@ class SubsetModel:
         algorithm with missing scores is predicted from the others.
     scale : float
         Factor of the forecaster's intervals, the Birge ratio of the nested validation.
-    references : mapping from task to (random, human), optional
-        References of the tasks, if the training normalised raw scores by them.
+    references : mapping from task to (zero, one), optional
+        Raw scores of the tasks that became 0 and 100, if the training was normalised.
     normalized : str
         How the scores were normalised, if they were.
     version : str
@@ -437,9 +437,10 @@ class SubsetModel:
             if record["forecaster"] is not None:
                 record["forecaster"] = Forecaster.from_record(record["forecaster"])
             if record["references"] is not None:
-                ends = record["references"].items()
+                ends = record["references"]
+                pairs = ((task, *ends[task]) for task in record["tasks"])
                 record["references"] = {
-                    task: (float(low), float(high)) for task, (low, high) in ends
+                    task: (float(low), float(high)) for task, low, high in pairs
                 }
             model = cls(**record)
             with warnings.catch_warnings():

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from gnomon.distillation.atari import published_models, published_set
 from gnomon.distillation.models import Prediction, SubsetModel
-from gnomon.distillation.preparation import References
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.reading import Scores, table_of
@@ -71,9 +70,7 @@ def predict(
     scores: Scores,
     *,
     pair: tuple[str, str] | None = None,
-    references: References | None = None,
     normalized: bool = False,
-    runs: int | None = None,
     level: float = 0.9,
 ) -> Predictions | PairPredictions:
     """Predict the summary score of algorithms from their scores on a few tasks.
@@ -91,14 +88,9 @@ def predict(
         Two algorithms of the table, which may have different tasks of the model: return which one
         is better on the full suite, and with what probability. Only a model fitted by the
         procedure ``factor`` can compare.
-    references : mapping from task to (random, human), optional
-        Scores become 100 (x - random) / (human - random); by the model's own references if not
-        given.
     normalized : bool
-        The scores are normalised already.
-    runs : int, optional
-        Number of runs of each score; counted in the table if not given, where the table or the
-        training has several runs; else that of the training.
+        The scores are on the model's scale already (0 to 100). Raw scores are normalised by the
+        model's references; those of :func:`gnomon.normalize` count in percent.
     level : float
         Level of the prediction interval, between 0 and 1.
 
@@ -110,9 +102,9 @@ def predict(
     Raises
     ------
     ScoreDataError
-        No algorithm has the scores that are needed; a reference score is missing; the scores are
-        raw, the model was fitted to normalised ones and has no references; the file holds no
-        model; or the model is a line and cannot compare.
+        No algorithm has the scores that are needed; the scores are raw, the model was fitted to
+        normalised ones and has no references; the file holds no model; or the model is a line and
+        cannot compare.
     UnknownNameError
         An algorithm of the pair is not in the table, or a task is not an Atari game.
 
@@ -131,18 +123,19 @@ def predict(
     """
     table = table_of(scores)
     fitted = _fitted(model, table)
-    ends = references
-    if ends is None and not normalized and table.normalization is None and fitted.normalized:
-        ends = fitted.references
-        if ends is None:
+    ends: Mapping[str, tuple[float, float]] = {}
+    if table.normalization is not None:
+        ends = dict.fromkeys(fitted.tasks, (0.0, 1.0))
+    elif fitted.normalized and not normalized:
+        if fitted.references is None:
             raise ScoreDataError(
                 "expected scores normalised as in the model's training "
-                f"({fitted.normalized}), found raw ones; give references (task, random, human), or "
-                "normalise the scores in the same way and set normalized"
+                f"({fitted.normalized}), found raw ones; normalise them in the same way"
             )
+        ends = fitted.references
     settings = {"tasks": list(fitted.tasks), "level": level, "source": fitted.source}
     known = {name: _known_scores(table, name, fitted, ends) for name in table.algorithms}
-    counts = {name: _run_counts(table, name, fitted, runs) for name in table.algorithms}
+    counts = {name: _run_counts(table, name, fitted) for name in table.algorithms}
     assumed: tuple[str, ...] = ()
     if any(counts.values()) and fitted.forecaster is not None and fitted.forecaster.runs is None:
         assumed = (
@@ -203,22 +196,21 @@ def _better(
     return PairPrediction(*pair, probability, a.center - b.center, low, high, level, verdict)
 
 
-def _run_counts(
-    table: ScoreTable, name: str, model: SubsetModel, runs: int | None
-) -> dict[str, float] | None:
+def _run_counts(table: ScoreTable, name: str, model: SubsetModel) -> dict[str, float] | None:
     """Return the number of runs of each score; None if unknown."""
     tasks = [task for task in model.tasks if task in table.tasks_of(name)]
-    if runs is not None:
-        return dict.fromkeys(tasks, float(runs))
     counts = {task: float(len(table.runs(name, task))) for task in tasks}
     counted = model.forecaster is not None and model.forecaster.runs is not None
     return counts if counted or max(counts.values(), default=0) > 1 else None
 
 
 def _known_scores(
-    table: ScoreTable, name: str, model: SubsetModel, references: References | None
+    table: ScoreTable, name: str, model: SubsetModel, ends: Mapping[str, tuple[float, float]]
 ) -> dict[str, float]:
-    """Return the normalised mean score of an algorithm on each task of a model that it has."""
+    """Return the normalised mean score of an algorithm on each task of a model that it has.
+
+    `ends` are the scores that become 0 and 100; scores on the model's scale have none.
+    """
     found = {}
     for task in model.tasks:
         if task not in table.tasks_of(name):
@@ -226,10 +218,8 @@ def _known_scores(
         value = float(table.runs(name, task).mean())
         if not math.isfinite(value):
             continue
-        if references is not None:
-            if task not in references:
-                raise ScoreDataError(f"expected a reference score of {task}; there is none")
-            random, human = references[task]
-            value = 100.0 * (value - random) / (human - random)
+        if ends:
+            zero, one = ends[task]
+            value = 100.0 * (value - zero) / (one - zero)
         found[task] = value
     return found

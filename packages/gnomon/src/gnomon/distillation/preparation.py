@@ -19,9 +19,6 @@ from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.intervals import PRIOR_DF
 
-#: Scores of two reference policies on each task, which become 0 and 100.
-References = Mapping[str, tuple[float, float]]
-
 _YEAR = re.compile(r"\d{4}")
 #: If a larger share of the cells is missing, summaries over different tasks are not comparable;
 #: above the second share the error about doubles. The last is the number of completed suites.
@@ -53,7 +50,7 @@ class PreparedScores:
     groups: tuple[str, ...]
     transform: Transform
     summary: str = "median"
-    references: References | None = None
+    references: Mapping[str, tuple[float, float]] | None = None
     years: FloatArray | None = None
     n_runs: float | None = None
     run_variances: FloatArray | None = None
@@ -106,7 +103,6 @@ class PreparationOptions(TypedDict, total=False):
 
     transform: str
     summary: str
-    references: References | None
     exclude: Sequence[str]
     group_by: str | None
     date_by: str | None
@@ -117,17 +113,17 @@ def prepare(
     *,
     transform: str = "log",
     summary: str = "median",
-    references: References | None = None,
     exclude: Sequence[str] = (),
     group_by: str | None = None,
     date_by: str | None = None,
 ) -> PreparedScores:
-    """Return scores as a linear model uses them: normalised, transformed, with a target.
+    """Return scores as a linear model uses them: transformed, with a target.
 
-    Several runs of a cell count by the mean of their scores. Excluded tasks are no candidates, but
-    count in the summary. If more than 10 % of the cells are missing, the target of an algorithm is
-    the mean summary of 120 completed suites, drawn from the distribution of its missing tasks
-    given the others. To leave out algorithms, select the others in the table.
+    Scores on a common scale (:func:`gnomon.normalize`) count in percent. Several runs of a cell
+    count by the mean of their scores. Excluded tasks are no candidates, but count in the summary.
+    If more than 10 % of the cells are missing, the target of an algorithm is the mean summary of
+    120 completed suites, drawn from the distribution of its missing tasks given the others. To
+    leave out algorithms, select the others in the table.
 
     Parameters
     ----------
@@ -137,8 +133,6 @@ def prepare(
         ``log`` is log10(1 + max(0, z)).
     summary : {"median", "mean", "iqm", "mean_log"}
         What to predict, over the tasks of an algorithm.
-    references : mapping from task to (random, human), optional
-        Scores become 100 (x - random) / (human - random), and other tasks are dropped.
     exclude : sequence of str
         Tasks that are no candidates.
     group_by, date_by : str, optional
@@ -155,8 +149,7 @@ def prepare(
     Raises
     ------
     ScoreDataError
-        No score is left, the tasks are items of an evaluation, a reference score is unusable, or
-        too few algorithms share tasks.
+        No score is left, the tasks are items of an evaluation, or too few algorithms share tasks.
     UnknownNameError
         A column, an excluded task, a summary or a transform does not exist.
 
@@ -181,9 +174,9 @@ def prepare(
     for task in exclude:
         if task not in table.tasks:
             raise UnknownNameError("task", task, table.tasks)
-    rows = _usable_rows(table)
-    if references is not None:
-        rows = _normalized(rows, references)
+    rows, scaled = _usable_rows(table), table.normalization
+    if scaled is not None:
+        rows = rows.with_columns({"score": 100.0 * rows["score"]})
     algorithms, tasks = (tuple(sorted(rows[column].names)) for column in ("algorithm", "task"))
     i, j = (
         rows[column].mapped([found.index(name) for name in rows[column].names], 0)
@@ -219,7 +212,6 @@ def prepare(
         raise ScoreDataError(
             f"column {date_by!r}: expected years or dates, found {listed(sorted({*dates}), 3)}"
         )
-    how = "" if table.normalization is None else table.normalization.name
     prepared = PreparedScores(
         algorithms=algorithms,
         tasks=tasks,
@@ -230,11 +222,11 @@ def prepare(
         groups=algorithms if groups is None else tuple(groups),
         transform=scale,
         summary=summary,
-        references=references,
+        references=None if scaled is None else scaled.anchors,
         years=years,
         n_runs=n_runs,
         run_variances=run_variances,
-        normalized="references" if references is not None else how,
+        normalized="" if scaled is None else scaled.name,
     )
     return _completed(_without_constant_tasks(prepared))
 
@@ -260,25 +252,6 @@ def _usable_rows(table: ScoreTable) -> Rows:
     if table.run_counts.max() == 1 and np.isin(rows["score"], (0.0, 1.0)).all():
         note("every score is 0 or 1: a single item of an evaluation predicts little")
     return rows
-
-
-def _normalized(rows: Rows, references: References) -> Rows:
-    """Return the rows of the tasks that have references, normalised."""
-    tasks = rows["task"]
-    ends = [references.get(task, (np.nan, np.nan)) for task in tasks.names]
-    for task, (low, high) in zip(tasks.names, ends, strict=True):
-        if task in references and not (np.isfinite(low) and np.isfinite(high) and low != high):
-            raise ScoreDataError(
-                f"reference scores of {task}: expected two different numbers, found {low}, {high}"
-            )
-    without = [task for task in tasks.names if task not in references]
-    if len(without) == len(tasks.names):
-        raise ScoreDataError(f"expected reference scores of some task; none of {listed(without)}")
-    if without:
-        note(f"left out {counted(len(without), 'task')} without references: {listed(without)}")
-    low, high = np.array(ends, dtype=np.float64)[tasks.codes].T
-    scaled = rows.with_columns({"score": 100.0 * (rows["score"] - low) / (high - low)})
-    return scaled.take(tasks.isin(references))
 
 
 def _entries(rows: Rows, column: str | None, algorithms: Sequence[str]) -> list[str] | None:

@@ -11,7 +11,6 @@ from matplotlib.ticker import MaxNLocator
 
 from gnomon.distillation.distilled import Distillation
 from gnomon.distillation.transforms import Transform
-from gnomon.errors import ScoreDataError
 from gnomon.plot.figure import Figure, Panel, frame
 from gnomon.plot.style import HALF_WIDTH, INK, MUTED, SERIES, SIZE, dress, short_number
 from gnomon.printing import percent
@@ -24,8 +23,6 @@ _LEVEL, _SIDE = 0.9, HALF_WIDTH * 0.95
 def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of predicted against true summaries, by the nested validation."""
     data, model, held = found.data, found.model, found[0].nested
-    if held is None:
-        raise ScoreDataError("expected a nested validation to draw; there was none")
     predicted, half = data.target + held.residuals, model.half_width(_LEVEL)
     ends = [
         (p - half, p + half) if f is None else f.interval(_LEVEL, model.scale)

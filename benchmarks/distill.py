@@ -23,8 +23,7 @@ from gnomon.distillation import (
     nested_error,
     search_subsets,
 )
-from gnomon.distillation.preparation import PreparedScores
-from gnomon.distillation.transforms import transform_of
+from gnomon.distillation.preparation import PreparedScores, transform_of
 from gnomon.distillation.validation import HeldOut
 
 _DATA = Path(__file__).parents[1] / ".." / "shared" / "data"

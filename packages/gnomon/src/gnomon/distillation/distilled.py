@@ -83,7 +83,7 @@ class Distillation(Results[Distilled]):
         *("procedure", "tasks", "cv_mse", "r2", "relative_error"),
         *("nested_relative_error", "n_rows"),
     )
-    drawn_by = "gnomon.plot.subsets:prediction_figure"
+    drawn_by = "gnomon.plot.dots:prediction_figure"
 
     @property
     def model(self) -> SubsetModel:

@@ -28,8 +28,7 @@ import numpy.typing as npt
 
 from gnomon._version import __version__
 from gnomon.distillation.factor import DEGREES_OF_FREEDOM, Moments
-from gnomon.distillation.preparation import PreparedScores
-from gnomon.distillation.transforms import transform_of
+from gnomon.distillation.preparation import PreparedScores, transform_of
 from gnomon.errors import ScoreDataError, UnknownNameError, note
 from gnomon.results import FieldRecord
 from gnomon.scores.table import FloatArray

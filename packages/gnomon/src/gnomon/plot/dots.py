@@ -1,4 +1,4 @@
-"""Dots with intervals, and bars: estimates and comparisons."""
+"""Dots with intervals, and bars: estimates, comparisons and predictions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from gnomon.errors import counted
 from gnomon.plot.figure import Figure, Panel, drawn, frame
@@ -24,11 +26,13 @@ from gnomon.plot.labels import (
 from gnomon.plot.maps import improvement_figure, task_map_figure
 from gnomon.plot.style import (
     FULL_WIDTH,
+    HALF_WIDTH,
     INK,
     MUTED,
     PAPER,
     SERIES,
     SIZE,
+    FloatArray,
     SeriesStyle,
     dress,
     mark_numbers,
@@ -38,6 +42,8 @@ from gnomon.plot.style import (
 from gnomon.printing import number, p_value, percent
 
 if TYPE_CHECKING:
+    from gnomon.distillation.distilled import Distillation
+    from gnomon.distillation.preparation import Transform
     from gnomon.results import Results
 
 #: Height of a row in inches, with its number above the dot or without.
@@ -46,6 +52,8 @@ ROW, TALL_ROW = 0.34, 0.46
 MOST_ROWS = 60
 #: More rows of panels than this become a map.
 MOST_IN_PANELS = 120
+#: Level of the intervals of predictions, and height of their panel in inches.
+LEVEL, SIDE = 0.9, HALF_WIDTH * 0.95
 IMPROVEMENT = "probability_of_improvement"
 
 
@@ -371,3 +379,77 @@ def _draw_contributions(rows: Sequence[Any], ax: Axes) -> None:
         bars.append(Bar("", part, SERIES[0] if part >= 0 else SERIES[1], share))
     draw_bars(ax, bars)
     ax.set_xlabel("part of the difference")
+
+
+# Predictions of a smaller suite
+
+
+def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | Axes:
+    """Return the figure of predicted against true summaries, by the nested validation."""
+    data, model, held = found.data, found.model, found[0].nested
+    predicted, half = data.target + held.residuals, model.half_width(LEVEL)
+    ends = [
+        (p - half, p + half) if f is None else f.interval(LEVEL, model.scale)
+        for p, f in zip(predicted, held.forecasts or [None] * len(predicted), strict=True)
+    ]
+    points = np.array([data.target, predicted, *np.transpose(ends)])
+    true, _, low, high = points
+    missed = (true < low) | (true > high)
+    names = ("true", "predicted", "low", "high")
+    values = data.transform.inverse(points).T.tolist()
+    return frame(
+        [Panel(partial(_draw_predictions, points, missed, data.transform), height=SIDE)],
+        ax,
+        name="predictions",
+        title="Predicted against true",
+        caption="Each algorithm is predicted by a model with tasks and weights chosen without it. "
+        f"Vertical lines: {percent(LEVEL)} prediction intervals; those of {missed.sum()} of "
+        f"{held.n_predicted} algorithms (diamonds) miss the diagonal, on which predictions are "
+        "exact.",
+        alt=f"{held.n_predicted} algorithms, predicted against true summary",
+        rows=[
+            {"algorithm": algorithm, **dict(zip(names, own, strict=True))}
+            for algorithm, own in zip(data.algorithms, values, strict=True)
+        ],
+    )
+
+
+def _draw_predictions(
+    points: FloatArray, missed: npt.NDArray[np.bool_], transform: Transform, ax: Axes
+) -> None:
+    known = ~np.isnan(points[1])
+    ends = np.array([points[:2, known].min(), points[:2, known].max()])
+    line = ends + np.array([-0.05, 0.05]) * (np.ptp(ends) or 1.0)
+    dress(ax, grid="both")
+    ax.plot(line, line, color=MUTED, linewidth=1.0)
+    kinds = (
+        (~missed, "o", SERIES[0], "holds the true summary"),
+        (missed, "D", SERIES[1], "misses it"),
+    )
+    for chosen, marker, color, word in kinds:
+        t, p, low, high = points[:, known & chosen]
+        ax.vlines(t, low, high, color=color, alpha=0.45, linewidth=1.0)
+        if t.size:
+            label = f"{percent(LEVEL)} interval {word}"
+            ax.plot(t, p, marker, markersize=4, color=color, alpha=0.8, label=label)
+    ax.legend(loc="upper left", fontsize=SIZE - 2, frameon=False, labelcolor=INK)
+    ax.set_xlim(*line)
+    ax.set_ylim(*line)
+    ax.set_aspect("equal")
+    _mark_scores(ax, transform, line)
+    ax.set_xlabel("true summary")
+    ax.set_ylabel("predicted without the algorithm")
+
+
+def _mark_scores(ax: Axes, transform: Transform, ends: FloatArray) -> None:
+    """Mark both axes, which are transformed, with round scores."""
+    if transform.log_base is None:
+        return
+    low, high = (float(x) for x in transform.inverse(ends))
+    marks = [0.0, *(m * 10.0**k for k in range(-3, 9) for m in (1, 3))]
+    marks = [mark for mark in marks if low <= mark <= high and (mark == 0 or mark > 1e-3 * high)]
+    if len(marks) < 3:
+        marks = [float(m) for m in MaxNLocator(5).tick_values(low, high) if low <= m <= high]
+    places, labels = transform.forward(np.array(marks)).tolist(), [*map(short_number, marks)]
+    ax.set_xticks(places, labels)
+    ax.set_yticks(places, labels)

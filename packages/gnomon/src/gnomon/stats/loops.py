@@ -128,7 +128,7 @@ class LoopDecisions(Results[LoopDecision]):
     """The first baseline, and the decisions on all candidates in the order of their first runs."""
 
     columns = tuple(each.name for each in fields(LoopDecision))
-    drawn_by = "gnomon.plot.gains:loop_figure"
+    drawn_by = "gnomon.plot.lines:loop_figure"
 
     @property
     def latest(self) -> LoopDecision:

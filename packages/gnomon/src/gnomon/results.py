@@ -220,14 +220,13 @@ class Results(Sequence[R_co], Generic[R_co]):
 
     def figure(self) -> Any:
         """Return the drawing with its caption and its numbers, as a report carries it."""
-        if self.drawn_by is None:
-            raise TypeError(f"{type(self).__name__} has no figure")
-        return pkgutil.resolve_name(self.drawn_by)(self)
+        return self._drawn()
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the results: a new Matplotlib figure, or one panel into axes that are given."""
-        if ax is None:
-            return self.figure().drawing
+        return self._drawn().drawing if ax is None else self._drawn(ax)
+
+    def _drawn(self, ax: Any = None) -> Any:
         if self.drawn_by is None:
             raise TypeError(f"{type(self).__name__} has no figure")
         return pkgutil.resolve_name(self.drawn_by)(self, ax=ax)

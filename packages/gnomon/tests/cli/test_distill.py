@@ -31,9 +31,7 @@ def test_a_suite_is_distilled(command, suite, tmp_path):
     ("arguments", "said"),
     [
         ("--size 9", "expected a size from 1 to 8, found 9"),
-        ("--normalize nowhere.csv", "nowhere.csv"),
         ("--normalize min-max", "two fixed scores of each task to a CSV file of task, low, "),
-        ("--normalize atri", "unknown normalization 'atri'; did you mean 'atari'?"),
         ("--have t1 --exclude t1", "t1 is excluded"),
         ("--model no/where.json", "no: expected a folder to write to"),
         ("--model .", "expected the name of a file to write"),

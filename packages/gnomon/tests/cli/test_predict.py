@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from gnomon.distillation import SubsetModel
-from gnomon.scores import ScoreTable, normalize
 
 
 def test_a_saved_model_predicts(command, tmp_path):
@@ -43,25 +41,6 @@ def fitted(command, suite, tmp_path):
     return tmp_path / "model.json"
 
 
-def test_a_suite_is_normalised_by_the_name_or_the_file_that_other_verbs_take(command, tmp_path):
-    games, draws = ["pong", "qbert", "boxing", "freeway"], np.random.default_rng(0)
-    one = ScoreTable.from_arrays({"a": np.ones((1, 4))}, tasks=games)
-    ends = normalize(one, "atari").normalization.anchors
-    rows = [
-        f"a{i},{game},0,{low + (high - low) * np.exp(draws.normal()):.4f}"
-        for i in range(12)
-        for game, (low, high) in ends.items()
-    ]
-    (tmp_path / "raw.csv").write_text("\n".join(["algorithm,task,run,score", *rows]) + "\n")
-    lines = [f"{game},{low},{high}" for game, (low, high) in ends.items()]
-    (tmp_path / "ends.csv").write_text("\n".join(["task,low,high", *lines]) + "\n")
-    by_name, by_file = (
-        command(f"gnomon distill raw.csv --size 2 --normalize {scale} --json").results
-        for scale in ("atari", "ends.csv")
-    )
-    assert by_name == by_file
-
-
 def test_a_model_holds_its_references(command, fitted):
     words = "gnomon predict model.json suite.csv"
     assert max(r["value"] for r in command(f"{words} --json").results if r["value"]) > 60
@@ -83,14 +62,3 @@ def test_which_of_two(command, fitted, tmp_path):
     (tmp_path / "two.csv").write_text("algorithm,task,run,score\n" + "\n".join(lines))
     (found,) = command("gnomon predict model.json two.csv --pair good bad --json").results
     assert (found["verdict"], found["probability"] > 0.9) == ("good", True)
-
-
-def test_a_published_set_of_games_by_its_name(command, tmp_path):
-    games = {"Battle Zone": 37187.5, "Double Dunk": -16.4, "Name This Game": 8049.0}
-    games |= {"ALE/Phoenix-v5": 7242.6, "Q*bert": 13455.0}
-    lines = [f"mine,{game},0,{score}" for game, score in games.items()]
-    (tmp_path / "mine.csv").write_text("algorithm,task,run,score\n" + "\n".join(lines) + "\n")
-    (one,) = command("gnomon predict Atari-5 mine.csv --json").results
-    assert one["value"] == pytest.approx(101**0.9653 - 1)
-    assert one["low"] < one["value"] < one["high"]
-    assert one["missing"] == []

@@ -38,28 +38,6 @@ def test_mean_and_median_of_curves_are_curves():
         assert ends["x"].shape == (2, 3)
 
 
-@pytest.mark.parametrize("task_bootstrap", [False, True])
-def test_one_call_for_all_resamples_gives_what_many_calls_give(task_bootstrap):
-    def hidden(x):
-        return four(np.asarray(x))
-
-    fast = rly.StratifiedBootstrap(X, random_state=1, task_bootstrap=task_bootstrap)
-    slow = rly.StratifiedBootstrap(X, random_state=2, task_bootstrap=task_bootstrap)
-    a, b = fast.apply(four, 4000), slow.apply(hidden, 4000)
-    for p, q in zip(a.T, b.T, strict=True):
-        assert stats.ks_2samp(p, q).pvalue > 0.001
-
-
-def test_improvement_of_all_resamples_at_once():
-    def hidden(x, y):
-        return metrics.probability_of_improvement(np.asarray(x), np.asarray(y))
-
-    bootstraps = [rly.StratifiedIndependentBootstrap(X, Y, random_state=s) for s in (1, 2)]
-    a = bootstraps[0].apply(metrics.probability_of_improvement, 2000)[:, 0]
-    b = bootstraps[1].apply(hidden, 400)[:, 0]
-    assert stats.ks_2samp(a, b).pvalue > 0.001
-
-
 def test_curves_are_resampled_as_whole_runs():
     curves = np.stack([X, X + 1.0], axis=-1)
 
@@ -68,10 +46,6 @@ def test_curves_are_resampled_as_whole_runs():
 
     drawn = rly.StratifiedBootstrap(curves, random_state=0).apply(both, 200)
     np.testing.assert_allclose(drawn[:, 1] - drawn[:, 0], 1.0)
-    slowly = rly.StratifiedBootstrap(curves, random_state=0).apply(
-        lambda scores: both(np.asarray(scores)), 50
-    )
-    np.testing.assert_allclose(slowly[:, 1] - slowly[:, 0], 1.0)
 
 
 @pytest.mark.parametrize("task_bootstrap", [False, True])

@@ -191,13 +191,6 @@ def test_mean_ranks_have_brackets_whose_dots_are_the_members():
     assert len(brackets) == len(found.groups) == 1
 
 
-def test_of_very_many_the_first_are_drawn():
-    many = {f"a{i:03}": np.random.default_rng(i).normal(i, 1, (4, 3)) for i in range(70)}
-    figure = gn.rank(gn.ScoreTable.from_arrays(many)).figure()
-    assert figure.caption.endswith("The first 60 of 70 are drawn.")
-    assert len(figure.rows) == 70
-
-
 # Frame and files
 
 

@@ -18,17 +18,8 @@ import numpy.typing as npt
 
 from gnomon.errors import check_word
 from gnomon.scores.table import FloatArray
-from gnomon.stats.bootstrap import draw_key, quantiles, replicates
-from gnomon.stats.improvement import probability_of_improvement as improvement_of_strata
-from gnomon.stats.improvement import resampled_improvement
-from gnomon.stats.metrics import metric_named
-from gnomon.stats.profiles import (
-    ScoreKind,
-    average_score_profile,
-    resampled_profiles,
-    run_score_profile,
-)
-from gnomon.stats.strata import Strata
+from gnomon.stats.bootstrap import quantiles
+from gnomon.stats.profiles import average_score_profile, run_score_profile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,57 +39,6 @@ for _name in ("library", "metrics", "plot_utils"):
     sys.modules[f"{__name__}.{_name}"] = sys.modules[__name__]
 
 
-class NotBatchedError(TypeError):
-    """A user's function does something that cannot be done for all resamples at once.
-
-    It never reaches the user: the function is then called for each resample.
-    """
-
-
-class ResampledScores:
-    """All resamples of an array (runs, tasks, ...) at once, in its place in a user's function.
-
-    It can be cut along axes after the second, as ``scores[..., frame]``, since whole runs are drawn
-    for all of them, and handed to the metrics of this module. Everything else is refused.
-    """
-
-    def __init__(self, scores: FloatArray, **draws: Any) -> None:
-        self._scores, self.draws = scores, draws
-        self.shape, self.ndim = scores.shape, scores.ndim
-
-    def __getitem__(self, where: Any) -> ResampledScores:
-        parts = where if isinstance(where, tuple) else (where,)
-        ahead = parts[: len(parts) - max(self.ndim - 2, 0)]
-        if self.ndim < 3 or not ahead:
-            raise NotBatchedError
-        if not all(part is Ellipsis or part == slice(None) for part in ahead):
-            raise NotBatchedError
-        cut = self._scores[where]
-        if cut.ndim < 2 or cut.shape[:2] != self.shape[:2]:
-            raise NotBatchedError
-        return ResampledScores(cut, **self.draws)
-
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotBatchedError
-
-    def strata(self) -> Strata:
-        """Return the data that the resamples are drawn from."""
-        if self.ndim != 2 or np.isnan(self._scores).any():
-            raise NotBatchedError
-        return Strata.from_matrix(self._scores)
-
-    def of(self, metric: str, **options: Any) -> FloatArray:
-        """Return a metric of every resample."""
-        wanted = [metric_named(metric, **options)]
-        return np.asarray(replicates([self.strata()], wanted, **self.draws)[0, 0])
-
-    def profiles(self, tau: FloatArray, kind: ScoreKind) -> FloatArray:
-        """Return the profile of every resample, shape (thresholds, resamples)."""
-        if np.any(np.diff(tau) < 0.0):
-            raise NotBatchedError
-        return resampled_profiles(self.strata(), tau, kind=kind, **self.draws).T
-
-
 def flat(scores: npt.ArrayLike) -> FloatArray:
     """Return scores as (runs, everything else)."""
     x = np.asarray(scores, dtype=np.float64)
@@ -113,15 +53,11 @@ def _task_means(scores: npt.ArrayLike) -> Any:
 
 def aggregate_mean(scores: Any) -> Any:
     """Return the mean over tasks of the mean over runs, one for each place on further axes."""
-    if isinstance(scores, ResampledScores):
-        return scores.of("mean")
     return np.mean(_task_means(scores), axis=0)
 
 
 def aggregate_median(scores: Any) -> Any:
     """Return the median over tasks of the mean over runs, one for each place on further axes."""
-    if isinstance(scores, ResampledScores):
-        return scores.of("median")
     return np.median(_task_means(scores), axis=0)
 
 
@@ -133,8 +69,6 @@ def aggregate_iqm(scores: Any) -> Any:
     >>> float(aggregate_iqm([[0, 1], [2, 50]]))
     1.5
     """
-    if isinstance(scores, ResampledScores):
-        return scores.of("iqm")
     ordered = np.sort(flat(scores), axis=None)
     cut = ordered.size // 4
     return np.mean(ordered[cut : ordered.size - cut])
@@ -142,8 +76,6 @@ def aggregate_iqm(scores: Any) -> Any:
 
 def aggregate_optimality_gap(scores: Any, gamma: float = 1) -> Any:
     """Return gamma minus the mean of the scores cut at gamma."""
-    if isinstance(scores, ResampledScores):
-        return scores.of("optimality_gap", gamma=float(gamma))
     return gamma - np.mean(np.minimum(flat(scores), gamma))
 
 
@@ -155,11 +87,8 @@ def probability_of_improvement(scores_x: Any, scores_y: Any) -> Any:
     >>> float(probability_of_improvement([[1], [3]], [[2], [1]]))
     0.625
     """
-    if isinstance(scores_x, ResampledScores) and isinstance(scores_y, ResampledScores):
-        both = scores_x.strata(), scores_y.strata()
-        keys = scores_x.draws["key"], scores_y.draws["key"]
-        return resampled_improvement(*both, n_resamples=scores_x.draws["n_resamples"], keys=keys)
-    return np.float64(improvement_of_strata(flat(scores_x), flat(scores_y)))
+    x, y = flat(scores_x)[:, None], flat(scores_y)
+    return np.mean((x > y) + (x == y) / 2.0)
 
 
 def _generator(random_state: RandomState) -> np.random.Generator:
@@ -223,14 +152,6 @@ class StratifiedBootstrap:
         named = {name: x[index] for name, x in self._kwargs.items()}
         return tuple(x[index] for x in self._args), named
 
-    def _batch(self, reps: int) -> list[ResampledScores]:
-        """Return all positional resamples at once."""
-        if len({x.shape[:2] for x in self._args}) > 1:
-            raise NotBatchedError
-        key, of_tasks = draw_key(self._rng), self._task_bootstrap
-        draws = {"n_resamples": reps, "key": key, "draw_tasks": of_tasks}
-        return [ResampledScores(x.astype(np.float64), **draws) for x in self._args]
-
     def bootstrap(self, reps: int) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
         """Yield `reps` times the resampled positional and keyword data."""
         for _ in range(reps):
@@ -247,14 +168,6 @@ class StratifiedBootstrap:
     ) -> FloatArray:
         """Return `func` of every resample, shape (reps, statistics)."""
         extra = dict(extra_kwargs or {})
-        if not self._kwargs:
-            try:
-                batched = np.asarray(func(*self._batch(reps), **extra), dtype=np.float64)
-            except Exception:
-                # The function may take one resample alone; if it fails there too, that is raised.
-                batched = np.empty(0)
-            if batched.shape[-1:] == (reps,) and batched.ndim <= 2:
-                return np.atleast_2d(batched).T
         drawn = [
             np.atleast_1d(func(*args, **kwargs, **extra)) for args, kwargs in self.bootstrap(reps)
         ]
@@ -270,8 +183,7 @@ class StratifiedBootstrap:
     ) -> FloatArray:
         """Return an interval for each statistic that `func` returns, shape (2, statistics).
 
-        A function that only hands the data (or ``scores[..., i]``) to the metrics of this module is
-        called once for all resamples. Raises ValueError for an unknown method.
+        Raises ValueError for an unknown method.
         """
         check_word("method", method, METHODS)
         extra = dict(extra_kwargs or {})
@@ -347,12 +259,6 @@ class StratifiedIndependentBootstrap(StratifiedBootstrap):
         named = {name: x[by_name[name]] for name, x in self._kwargs.items()}
         return tuple(x[i] for x, i in zip(self._args, positions, strict=True)), named
 
-    def _batch(self, reps: int) -> list[ResampledScores]:
-        return [
-            ResampledScores(x.astype(np.float64), n_resamples=reps, key=draw_key(self._rng))
-            for x in self._args
-        ]
-
 
 def get_interval_estimates(
     score_dict: Mapping[str, Any],
@@ -424,16 +330,12 @@ def mean_score_deviation(scores: npt.ArrayLike, tau: float) -> Any:
 def score_distributions(scores: Any, tau_list: npt.ArrayLike) -> FloatArray:
     """Return the run-score profile: the share of runs above each threshold."""
     tau = np.asarray(tau_list, dtype=np.float64)
-    if isinstance(scores, ResampledScores):
-        return scores.profiles(tau, "run_score")
     return run_score_profile(flat(scores), tau)
 
 
 def average_score_distributions(scores: Any, tau_list: npt.ArrayLike) -> FloatArray:
     """Return the average-score profile: the share of tasks whose mean is above each threshold."""
     tau = np.asarray(tau_list, dtype=np.float64)
-    if isinstance(scores, ResampledScores):
-        return scores.profiles(tau, "average_score")
     return average_score_profile(flat(scores), tau)
 
 

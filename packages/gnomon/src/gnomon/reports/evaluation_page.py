@@ -21,6 +21,7 @@ from gnomon.reports.page import (
     Report,
     Section,
     Table,
+    ahead,
     best_text,
     cell,
     order_answers,
@@ -168,10 +169,8 @@ def _difference(found: _Findings, one: Any) -> str:
         return (
             f"{one.a} and {one.b} are not significantly different: {seen} {on} ({p}); {detectable}."
         )
-    is_ahead = (one.value > 0.0) == found.table.higher_is_better
-    winner, other = (one.a, one.b) if is_ahead else (one.b, one.a)
-    ends = (one.low, one.high) if one.value > 0.0 else (-one.high, -one.low)
-    return f"{winner} is better than {other} by {cell(abs(one.value), *ends)} {on} ({p})."
+    winner, other, by = ahead(one, found.table.higher_is_better)
+    return f"{winner} is better than {other} by {cell(*by)} {on} ({p})."
 
 
 def _where(found: _Findings) -> tuple[str, ...]:

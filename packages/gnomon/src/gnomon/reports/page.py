@@ -278,6 +278,13 @@ def cell(value: float, low: float, high: float, **missing: str) -> str:
     )
 
 
+def ahead(one: Any, higher_is_better: bool) -> tuple[str, str, tuple[float, float, float]]:
+    """Return the better of a pair, the other, and by how much with the ends of the interval."""
+    names = (one.a, one.b) if (one.value >= 0.0) == higher_is_better else (one.b, one.a)
+    ends = (one.low, one.high) if one.value >= 0.0 else (-one.high, -one.low)
+    return (*names, (abs(one.value), *ends))
+
+
 def p_text(one: Any, n_pairs: int) -> str:
     """Return the p-value of a pair, with the corrected one where there are several pairs."""
     if math.isnan(one.p_value):

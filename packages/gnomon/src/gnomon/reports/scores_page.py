@@ -32,6 +32,7 @@ from gnomon.reports.page import (
     Report,
     Section,
     Table,
+    ahead,
     best_text,
     cell,
     order_answers,
@@ -268,16 +269,14 @@ def _lead(found: _Findings) -> tuple[str, ...]:
     chances = found.improvement
     said = []
     for one in () if isinstance(pairs, GnomonError) else pairs:
-        better = one.value if found.table.higher_is_better else -one.value
-        ahead, behind = (a, b) if better >= 0 else (b, a)
-        ends = (one.low, one.high) if one.value >= 0 else (-one.high, -one.low)
-        by = value_in_brackets(abs(one.value), *ends)
+        better, other, ends = ahead(one, found.table.higher_is_better)
+        by = value_in_brackets(*ends)
         verb = "is not significantly better than"
         if one.p_value <= 1.0 - found.level:
             verb = "is better than"
         if math.isnan(one.p_value):
-            verb = f"is {'not ' * (not better)}ahead of"
-        said.append(f"Mean score: {ahead} {verb} {behind}, by {_with_p(by, p_text(one, 1))}.")
+            verb = f"is {'not ' * (not one.value)}ahead of"
+        said.append(f"Mean score: {better} {verb} {other}, by {_with_p(by, p_text(one, 1))}.")
     for one in () if isinstance(chances, GnomonError) else chances:
         if {one.a, one.b} == {a, b}:
             value, low, high = one.value, one.low, one.high

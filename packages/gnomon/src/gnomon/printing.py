@@ -71,7 +71,7 @@ def text_table(
     records : sequence of mappings
         One a row.
     columns : sequence of str
-        Which of their keys are shown, in this order.
+        Which of their keys are shown, in this order; one that no record has is an error.
     title : str, optional
         A line above the table.
     width : int
@@ -86,6 +86,9 @@ def text_table(
      dqn     0.25
      ppo        -
     """
+    for name in columns if records else ():
+        if not any(name in record for record in records):
+            raise KeyError(f"no record has a column {name!r}")
     shown = records[:MOST_ROWS]
     cells = [[_text_cell(record.get(name), name) for name in columns] for record in shown]
     right = [all(isinstance(r.get(name), int | float | None) for r in shown) for name in columns]

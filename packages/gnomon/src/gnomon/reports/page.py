@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, counted, either, joined
-from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
+from gnomon.plot.figure import Figure, Row, numbers_as_csv, theme_css
 from gnomon.printing import p_value, percent, value_in_brackets
 from gnomon.text_files import try_folder, write_atomically, write_together
 
@@ -33,8 +33,8 @@ _GENERATOR = b'<meta name="generator" content="Gnomon">'
 _LINKED = re.compile(rb'href="((?:figures|tables)/[\w-]+\.(?:svg|csv|tex))"')
 #: Names in a sentence, and notes at the top of a page.
 MOST_NAMED, MOST_NOTES = 8, 12
-#: A single-file page contains the numbers of a figure up to this number of characters.
-_MOST_INSIDE = 200_000
+#: A single-file page contains the numbers of a figure or table up to this number of characters.
+_MOST_INSIDE = 300_000
 
 
 @dataclass(frozen=True)
@@ -189,12 +189,6 @@ class Report:
         return path / "report.html"
 
 
-def _numbers_inside(rows: Numbers) -> str | None:
-    """Return numbers as an address that holds them, unless they are many."""
-    numbers = numbers_as_csv(rows)
-    return f"data:text/csv,{quote(numbers)}" if len(numbers) <= _MOST_INSIDE else None
-
-
 def sentence(text: str) -> str:
     """Return a text with a full stop at its end."""
     return text if text.endswith(".") else f"{text}."
@@ -304,18 +298,19 @@ def report_html(report: Report, *, alone: bool = False) -> str:
     for figure in report.figures:
         drawings[figure.name] = Markup(figure.html())
         vars(figure).pop("drawing", None)  # a hundred of them take a hundred megabytes
-    inside, of_tables, of_papers = {}, {}, {}
+    inside = {}
     if alone:
-        inside = {figure.name: _numbers_inside(figure.rows) for figure in report.figures}
-        of_tables = {table.name: _numbers_inside(table.numbers) for table in report.tables}
-        of_papers = {t.name: f"data:text/x-tex,{quote(t.latex)}" for t in report.tables if t.latex}
+        texts = {f"figures/{figure.name}.csv": figure.rows for figure in report.figures}
+        texts |= {f"tables/{table.name}.csv": table.numbers for table in report.tables}
+        inside = {name: f"data:text/csv,{quote(numbers_as_csv(x))}" for name, x in texts.items()}
+        for table in report.tables:
+            inside[f"tables/{table.name}.tex"] = f"data:text/x-tex,{quote(table.latex)}"
+        inside = {name: address for name, address in inside.items() if len(address) <= _MOST_INSIDE}
     return _template().render(
         report=report,
         drawings=drawings,
         alone=alone,
-        numbers=inside,
-        table_numbers=of_tables,
-        table_latex=of_papers,
+        inside=inside,
         theme=Markup(theme_css()),
     )
 

@@ -63,7 +63,7 @@ def claim(database: Database, owner: str, *, lease_s: float) -> HeldJob | None:
         submission.lease_owner = owner
         submission.n_tries += 1
         _prolong(submission, lease_s)
-        again = f", attempt {submission.n_tries}" if submission.n_tries > 1 else ""
+        again = f", try {submission.n_tries}" if submission.n_tries > 1 else ""
         set_state(session, submission, "verifying", f"by {owner}{again}")
         return HeldJob.of(submission)
 
@@ -153,8 +153,8 @@ def place_in_queue(session: Session, submission: Submission) -> int:
 def _retry_or_fail(session: Session, submission: Submission, reason: str, most: int) -> None:
     n = submission.n_tries
     if n >= most:
-        reason = f"given up after {n} attempts; the last: {reason}"
+        reason = f"given up after {n} tries; the last: {reason}"
         set_state(session, submission, "error", reason)
     else:
-        submission.seen_at = None  # the waiting before this attempt does not count
-        set_state(session, submission, "queued", f"again, after attempt {n}: {reason}")
+        submission.seen_at = None  # the waiting before this try does not count
+        set_state(session, submission, "queued", f"again, after try {n}: {reason}")

@@ -89,7 +89,7 @@ def test_a_lease_that_ran_out_goes_to_the_next_worker(database, settings, queued
     assert queue.sweep(database, settings) == 1
     state, reason = look(database, queued[0])
     assert state == "queued"
-    assert reason.startswith("again, after attempt 1: no heartbeat of dead since")
+    assert reason.startswith("again, after try 1: no heartbeat of dead since")
     second = queue.claim(database, "alive", lease_s=60)
     assert second is not None
     assert (second.submission_id, second.n_tries) == (queued[0], 2)
@@ -109,7 +109,7 @@ def test_after_three_attempts_it_is_an_error_with_the_reason(database, settings,
         queue.give_back(database, held, "it ran out of memory", most=settings.max_job_attempts)
     assert look(database, queued[0]) == (
         "error",
-        "given up after 3 attempts; the last: it ran out of memory",
+        "given up after 3 tries; the last: it ran out of memory",
     )
     held = queue.claim(database, "w", lease_s=60)
     assert held is not None
@@ -128,7 +128,7 @@ def test_the_waiting_before_a_failed_attempt_does_not_count(database, settings, 
     assert held is not None
     queue.give_back(database, held, "it was killed", most=settings.max_job_attempts)
     assert queue.sweep(database, settings) == 2
-    assert look(database, queued[0]) == ("queued", "again, after attempt 1: it was killed")
+    assert look(database, queued[0]) == ("queued", "again, after try 1: it was killed")
 
 
 def test_days_without_a_worker_do_not_count(database, settings, queued):
@@ -166,7 +166,7 @@ def test_a_failure_of_the_server_is_told_and_tried_again(database, settings, que
         assert work_on_one(database, settings, "w")
     state, reason = look(database, queued[0])
     assert state == "error"
-    assert reason.startswith("given up after 2 attempts; the last: it ")
+    assert reason.startswith("given up after 2 tries; the last: it ")
 
 
 def test_a_worker_that_is_stopped_costs_a_submission_no_attempt(database, settings, queued):

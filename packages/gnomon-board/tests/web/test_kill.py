@@ -61,7 +61,7 @@ def test_the_worker_is_killed_while_it_verifies(settings, database, season, toke
         os.kill(worker, signal.SIGKILL)
         wait_until(lambda: states(database) == ["verified"])
         log = client.get("/moderation").text
-    assert "again, after attempt 1: the worker died (signal 9)" in log
+    assert "again, after try 1: the worker died (signal 9)" in log
     with database.reading() as session:
         assert session.scalars(select(Submission.n_tries)).all() == [2]
         assert len(session.scalars(select(VerifiedTrial)).all()) == 4

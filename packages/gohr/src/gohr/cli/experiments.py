@@ -67,7 +67,7 @@ def run(
                 if finding.severity == "warning":
                     answer.warn(f"rule {rule.name}, {finding}")
         out = out or Path(f"{Path(experiment.name).name}-run")
-        found = play(experiment, out, workers, answer, scheduler=scheduler)
+        found = run_with_progress(experiment, out, workers, answer, scheduler=scheduler)
         answer.results(status_of(found).as_records())
         if report:
             from gohr.run_page import report as write
@@ -76,7 +76,7 @@ def run(
     raise typer.Exit(1 if any(trial.error for trial in found.trials()) else 0)
 
 
-def play(
+def run_with_progress(
     config: ExperimentConfig,
     out: Path,
     workers: int,
@@ -171,7 +171,7 @@ def demo(
 
     with answering("demo", as_json=as_json) as answer:
         cores = workers or len(os.sched_getaffinity(0))
-        found = play(load_experiment("demo"), out, cores, answer)
+        found = run_with_progress(load_experiment("demo"), out, cores, answer)
         # The same numbers as in the report.
         answer.show(estimate(score(found), per_task=True))
         page = write(found, out / "report")

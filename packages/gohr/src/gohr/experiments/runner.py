@@ -16,7 +16,13 @@ from gohr.execution import ProcessWorkers, Workers, cluster_workers
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.runs import Run
 from gohr.experiments.store import TrialRecord
-from gohr.experiments.trial import compile_kernels, play, prepare, stuck_as_dealt, trials_of
+from gohr.experiments.trial import (
+    compile_kernels,
+    play_and_encode,
+    prepare,
+    stuck_as_dealt,
+    trials_of,
+)
 
 #: What the server of worker processes imports.
 _PRELOADED = "gohr.experiments.preloaded"
@@ -125,7 +131,7 @@ def _play_missing(run: Run, workers: Workers, progress: Callable[[int, int], obj
         done = {record.key for record in run.trials() if record.error is None}
         missing = [trial for trial in trials_of(run.config) if trial.key not in done]
         progress(0, len(missing))
-        for n_played, outcome in enumerate(workers.map(play, missing), start=1):
+        for n_played, outcome in enumerate(workers.map(play_and_encode, missing), start=1):
             trial = outcome.piece
             if outcome.result is not None:
                 writer.record(run.place_of(trial), *outcome.result)

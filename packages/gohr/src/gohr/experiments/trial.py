@@ -179,7 +179,7 @@ def stuck_as_dealt(config: ExperimentConfig, rule: RuleEntry) -> str | None:
     )
 
 
-def play(trial: Trial) -> tuple[TrialRecord, bytes]:
+def play_and_encode(trial: Trial) -> tuple[TrialRecord, bytes]:
     """Play a trial and encode it, in any process."""
     begun = time.perf_counter()
     log = trial.play()
@@ -227,11 +227,11 @@ def compile_kernels(config: ExperimentConfig) -> None:
         if plays_alone(learner.kind):
             with suppress(Exception):
                 whole = Trial.of(config, learner, config.rules[0], 0)
-                play(replace(whole, episodes=1, horizon=1))
+                play_and_encode(replace(whole, episodes=1, horizon=1))
 
 
 def prepare() -> None:
     """Load in this process what every trial needs, which takes a second, or many after a change."""
     config = ExperimentConfig("prepare", ["anything-goes"], ["uniform"], trials=1, episodes=1)
     for trial in trials_of(config):
-        play(trial)
+        play_and_encode(trial)

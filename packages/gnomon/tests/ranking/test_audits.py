@@ -208,11 +208,6 @@ def test_a_disconnected_table_names_pairs_that_are_not_comparable():
     assert any("share no task (4 such pairs)" in note for note in found.warnings)
 
 
-def test_one_algorithm_cannot_be_audited():
-    with pytest.raises(ScoreDataError, match="at least two algorithms"):
-        audited({"a": [[1.0, 2.0]]})
-
-
 def test_steps_are_audited_at_the_last_one():
     rng = np.random.default_rng(0)
     found = audited({name: rng.normal(size=(5, 3, 4)) for name in "ab"})

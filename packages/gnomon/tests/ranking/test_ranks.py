@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.ranking import rank, tiers
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.ranking import rank
 from gnomon.scores import ScoreTable
 from gnomon.stats import compare
 from score_tables import censored, quietly, votes_of
@@ -171,18 +171,6 @@ def test_every_method_has_the_same_rank_intervals(method):
     assert np.isnan(found[0].low) == (method != "win-probability")
 
 
-def test_a_wrong_word_names_the_words_that_are_known():
-    table = table_of([[[1.0, 2.0], [2.0, 3.0]]])
-    for options in ({"method": "elo"}, {"by": "rule"}, {"resampling": "runs-and-tasks"}):
-        with pytest.raises(UnknownNameError) as error:
-            rank(table, **options)
-        assert "\n" not in str(error.value)
-    with pytest.raises(UnknownNameError, match="mean-rank"):
-        rank(table, "mean-ranks")
-    with pytest.raises(ValueError, match="level between 0 and 1"):
-        rank(table, level=95)
-
-
 def test_rules_are_ranked_by_difficulty():
     rng = np.random.default_rng(0)
     scores = {name: rng.poisson([20, 21, 200], (20, 3)) for name in ("dqn", "tabular")}
@@ -238,20 +226,6 @@ def test_missing_scores_are_left_out():
     with pytest.warns(DegenerateScoresWarning, match="2 of 10 runs have no score"):
         found = rank(table)
     assert found.names == ("learner-1", "learner-0")
-
-
-def test_tiers_of_a_matrix():
-    better = np.zeros((4, 4), bool)
-    better[0, 3] = better[1, 3] = True
-    assert tiers("abcd", better | better.T) == (("a", "b", "c"), ("c", "d"))
-
-
-def test_a_large_board_takes_a_second():
-    rng = np.random.default_rng(0)
-    scores = {f"model-{i:03}": rng.normal(i / 100, 1, (1, 41)) for i in range(332)}
-    found = quietly(rank, ScoreTable.from_arrays(scores))
-    assert len(found) == 332
-    assert found[0].rank_high < 332
 
 
 @pytest.mark.filterwarnings("ignore:one run per algorithm")

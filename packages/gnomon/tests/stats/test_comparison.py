@@ -157,19 +157,6 @@ def slow_holm(p_values):
     return [found[i] for i in range(len(p_values))]
 
 
-@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
-@pytest.mark.parametrize("metric", ["mean", "iqm", "median", "optimality_gap", IMPROVEMENT])
-def test_a_pair_has_one_interval_alone_and_among_others(metric):
-    arrays = {"a": X, "b": X[::-1] + 0.5, "c": Y + 1, "d": X * 2}
-    arrays["c"][2:, 3] = np.nan
-    arrays["d"][:, 5] = np.nan
-    table = ScoreTable.from_arrays(arrays)
-    for row in compare(table, metrics=metric):
-        (alone,) = compare(table, row.a, row.b, metric)
-        assert (alone.low, alone.high, alone.p_value) == (row.low, row.high, row.p_value)
-        assert alone.p_adjusted == alone.p_value <= row.p_adjusted
-
-
 def test_zero_variance_is_no_certainty():
     """The p-value is that of a permutation of the runs, and there is no interval."""
     for n, p_value, paired in ((2, 1 / 3, False), (5, 2 / 252, False), (5, 2.0**-4, True)):

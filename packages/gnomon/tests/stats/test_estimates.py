@@ -78,13 +78,6 @@ def test_a_single_run_has_no_interval():
     json.dumps(record, allow_nan=False)
 
 
-def test_constant_scores_have_no_interval():
-    with pytest.warns(DegenerateScoresWarning, match="the scores that decide it do not vary"):
-        (one,) = estimate(table(a=[[1.0], [1.0]]), ["iqm"], rng=rng())
-    assert one.value == 1.0
-    assert np.isnan(one.low)
-
-
 def test_means_of_infinite_scores_are_not_estimable():
     infinite = censored({"a": np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, np.inf]]).T})
     with noted() as notes:

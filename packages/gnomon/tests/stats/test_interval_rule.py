@@ -236,9 +236,3 @@ def test_coverage_with_few_runs(name):
         one = estimate(table(*x), [name], rng=draws, n_resamples=400)[0]
         held += one.low <= true[0].value <= one.high
     assert stats.binomtest(held, n, 0.95, alternative="less").pvalue > 0.01, held / n
-
-
-def test_the_same_rng_gives_the_same_answer():
-    x = rng().normal(size=(3, 5, 6))
-    assert estimate(table(*x), rng=rng(4)) == estimate(table(*x), rng=rng(4))
-    assert compare(table(*x), metrics="iqm", rng=4) == compare(table(*x), metrics="iqm", rng=4)

@@ -68,10 +68,6 @@ def test_an_isolated_median_is_one_tasks_interval():
     assert (low, high) == pytest.approx((101.0 - half, 101.0 + half), abs=1e-3 * half)
 
 
-def test_runs_that_do_not_vary_have_an_interval_of_no_width():
-    assert median_profile_interval(Strata.from_matrix(np.ones((3, 5))), 0.95) == (1.0, 1.0)
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("n_runs", [2, 3, 5, 10])
 @pytest.mark.parametrize("spread", [0.0, 1.0])

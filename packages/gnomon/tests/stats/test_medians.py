@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.stats import median_curve, median_interval
+from gnomon.stats import median_interval
 
 NUMBERS = st.one_of(st.integers(-9, 9), st.just(np.inf), st.just(-np.inf))
 
@@ -47,18 +47,18 @@ def test_ends_are_those_of_drawn_resamples(n):
 def test_points_of_a_band_are_intervals_of_their_values(monkeypatch):
     x = np.random.default_rng(3).normal(size=(12, 40)).cumsum(axis=1)
     x[:, 20:] = x[:, [20]]
-    band = median_curve(x)
+    band = median_interval(x)
     monkeypatch.setattr("gnomon.stats.medians.MEDIANS", 300)
-    np.testing.assert_array_equal(median_curve(x), band)
+    np.testing.assert_array_equal(median_interval(x), band)
     for point in range(40):
         assert median_interval(x[:, point]) == tuple(end[point] for end in band)
 
 
 def test_a_shift_and_a_turn():
     x = np.random.default_rng(5).exponential(size=(31, 3))
-    middle_of, low, high = median_curve(x)
+    middle_of, low, high = median_interval(x)
     for turned in (3 - 2 * x, x + 7.0):
-        again = median_curve(turned)
+        again = median_interval(turned)
         wanted = (low, high) if turned[0, 0] > x[0, 0] + 6 else (high, low)
         scale, shift = (1, 7) if wanted[0] is low else (-2, 3)
         np.testing.assert_allclose(again, [scale * v + shift for v in (middle_of, *wanted)])
@@ -70,6 +70,6 @@ def test_degenerate_samples():
     assert value == 3.0
     assert np.isnan([low, high]).all()
     assert median_interval([2.0, 2.0, np.nan]) == (2.0, 2.0, 2.0)
-    assert [one.size for one in median_curve(np.empty((3, 0)))] == [0, 0, 0]
-    with pytest.raises(ValueError, match=r"expected curves \(trials, points\) without NaN"):
-        median_curve([[1.0, np.nan]])
+    assert [one.size for one in median_interval(np.empty((3, 0)))] == [0, 0, 0]
+    with pytest.raises(ValueError, match=r"expected curves \(runs, points\) without NaN"):
+        median_interval([[1.0, np.nan]])

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownWordError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable
 from gnomon.stats import profile
 from score_tables import censored
@@ -149,11 +149,6 @@ def test_bands_that_cannot_be_are_reported(kind, n_runs, reason):
         found = profile_of(np.ones((n_runs, 6)), kind=kind)
     assert np.isnan(found.low).all()
     assert found.as_records()[0]["low"] is None
-
-
-def test_wrong_words_are_refused():
-    with pytest.raises(UnknownWordError):
-        profile_of(np.ones((2, 2)), kind="run")
 
 
 # Wilson's band

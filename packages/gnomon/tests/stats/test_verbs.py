@@ -87,13 +87,6 @@ def test_one_panel_has_one_metric():
     assert estimate(TABLE, per_task=True).where(task="task_1").plot(ax) is ax
 
 
-def test_a_verb_says_what_it_was_given():
-    found = estimate(TABLE, "iqm", level=0.8, rng=7)
-    asked = {"level": 0.8, "method": "auto", "resampling": "runs", "n_resamples": 2000, "seed": 7}
-    assert asked.items() <= found.settings.items()
-    assert str(found).startswith("return, higher is better")
-
-
 def test_bad_pairs_have_a_message():
     for call, error, message in (
         (lambda: compare(TABLE, "dqn", "dqn"), ScoreDataError, "found 'dqn' twice"),

@@ -36,12 +36,12 @@ def learner_figure(
 ) -> tuple[list[Number], PageFigure | None]:
     """Return the median errors on each rule, and median curves of those with the most errors."""
     from gnomon.plot import Line
-    from gnomon.stats import median_curve
+    from gnomon.stats import median_interval
     from gohr.run_page import median_curves
 
     lines = []
     for rule, of_rule in curves.items():
-        middle, low, high = median_curve(of_rule, level=LEVEL)
+        middle, low, high = median_interval(of_rule, level=LEVEL)
         if np.isnan(low).any():
             low = high = middle
         lines.append(Line(rule, np.arange(1.0, 1 + middle.size), middle, low, high))

@@ -84,14 +84,6 @@ class Ranking(Results[Ranked]):
         the normal quantile z of the power, and the smallest significant difference d_min, corrected
         for all pairs. Infinite if d is 0 or no difference on n would be significant. None if runs
         are the sample or the two are not comparable.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> scores = {"a": [[x] for x in range(3, 11)], "b": [[x] for x in range(8)]}
-    >>> found = gn.rank(gn.ScoreTable.from_arrays(scores))
-    >>> found.names, found.tiers
-    (('a', 'b'), (('a',), ('b',)))
     """
 
     tiers: tuple[tuple[str, ...], ...]

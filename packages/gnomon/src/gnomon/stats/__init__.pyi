@@ -7,14 +7,12 @@ from .estimates import estimate as estimate
 from .gates import Gate as Gate
 from .gates import GateClaim as GateClaim
 from .gates import gate as gate
-from .improvement import probability_of_improvement as probability_of_improvement
 from .learning_curves import Curves as Curves
 from .learning_curves import curves as curves
 from .learning_curves import summarize_runs as summarize_runs
 from .loops import Loop as Loop
 from .loops import LoopDecision as LoopDecision
 from .loops import LoopDecisions as LoopDecisions
-from .medians import median_curve as median_curve
 from .medians import median_interval as median_interval
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
@@ -54,11 +52,9 @@ __all__ = [
     "holm",
     "mann_whitney",
     "mcnemar",
-    "median_curve",
     "median_interval",
     "metric_named",
     "plan",
-    "probability_of_improvement",
     "profile",
     "stand_in_runs",
     "summarize_runs",

@@ -87,14 +87,6 @@ class Comparison(FieldRecord):
         the difference may be 0.
     e_value : float, optional
         In sequential comparisons, the wealth of bets against no difference, from a stake of 1.
-
-    Examples
-    --------
-    >>> from gnomon.stats import compare
-    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
-    >>> (one,) = compare(scores, "a", "b", "mean")
-    >>> one.value, one.better
-    (2.0, 'a')
     """
 
     a: str
@@ -260,7 +252,7 @@ def compare(
         check_word("sequential", sequential, ("e",))
     how: dict[str, Any] = {"level": level, "method": method, "n_resamples": n_resamples}
     draws = generator(rng)
-    rule = Rule.of(draws, variances=variances, **how)
+    rule = Rule(key=draw_key(draws), variances=variances, **how)
     check_word("resampling", resampling or "runs", get_args(Resampling))
     if resampling is not None:
         metrics = _sampled(metrics, per_task=per_task, paired=paired, method=method)

@@ -16,7 +16,7 @@ from gnomon.scores.checks import check_scales
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.bootstrap import replicates
+from gnomon.stats.bootstrap import draw_key, replicates
 from gnomon.stats.cautions import (
     SHARED_FOUND,
     check_target,
@@ -87,12 +87,6 @@ class Estimate(FieldRecord):
     from_clusters, from_items, from_epochs : float, optional
         Shares of the variance of the mean. That of epochs is NaN, and included in that of items,
         where no item has two.
-
-    Examples
-    --------
-    >>> one = Estimate("dqn", "iqm", None, 0.5, float("nan"), 0.6, 0.95, "percentile", 5, 6)
-    >>> one.as_record()["low"] is None
-    True
     """
 
     algorithm: str
@@ -268,7 +262,7 @@ def estimate(
     """
     check_word("resampling", resampling, get_args(Resampling))
     how: dict[str, Any] = {"method": method, "n_resamples": n_resamples, "variances": variances}
-    rule = Rule.of(generator(rng), level=level, **how)
+    rule = Rule(level, key=draw_key(generator(rng)), **how)
     needs_runs = {
         "resampling": resampling != "runs" and resampling,
         "method": method != "auto" and method,

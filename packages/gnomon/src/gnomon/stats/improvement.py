@@ -23,27 +23,6 @@ from gnomon.stats.strata import Strata, as_strata
 FEW_RUNS = 64
 
 
-def probability_of_improvement(
-    a: Strata | npt.ArrayLike, b: Strata | npt.ArrayLike, *, higher_is_better: bool = True
-) -> float:
-    """Return the probability that a run of `a` is better than one of `b`, averaged over tasks.
-
-    Parameters
-    ----------
-    a, b : array_like of shape (runs, tasks), or Strata
-        The same tasks; numbers of runs may differ.
-    higher_is_better : bool
-        Direction of the scores.
-
-    Examples
-    --------
-    >>> probability_of_improvement([[1.0, 5.0], [2.0, 5.0]], [[0.0, 5.0], [3.0, 5.0]])
-    0.5
-    """
-    won, _ = placements(as_strata(a), as_strata(b), higher_is_better=higher_is_better)
-    return float(won.task_means.mean())
-
-
 def placements(a: Strata, b: Strata, *, higher_is_better: bool = True) -> tuple[Strata, Strata]:
     """Return for each run of two algorithms the share of the other's runs that it beats."""
     shares: tuple[list[FloatArray], list[FloatArray]] = ([], [])

@@ -32,7 +32,7 @@ import numpy as np
 from gnomon.errors import check_level, check_resamples, check_word
 from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap import draw_key, quantiles, replicates
+from gnomon.stats.bootstrap import quantiles, replicates
 from gnomon.stats.distributions import chi_squared_tail, normal_quantile, student_quantile
 from gnomon.stats.metrics import Metric
 from gnomon.stats.rank_tests import doubled_ranks
@@ -56,7 +56,7 @@ MOST_DRAWS, LEAST_RESAMPLES = 4_000_000, 200
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How the intervals of one call are made."""
+    """How the intervals of one call are made; level and words are checked."""
 
     level: float
     method: Method
@@ -64,22 +64,11 @@ class Rule:
     key: np.uint64
     variances: Variances = "moderated"
 
-    @classmethod
-    def of(
-        cls,
-        draws: np.random.Generator,
-        *,
-        level: float,
-        method: Method,
-        n_resamples: int,
-        variances: Variances = "moderated",
-    ) -> Rule:
-        """Return a rule, once its level and words are checked."""
-        check_level(level)
-        check_resamples(n_resamples)
-        check_word("method", method, get_args(Method))
-        check_word("variances", variances, get_args(Variances))
-        return cls(level, method, n_resamples, draw_key(draws), variances)
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        check_resamples(self.n_resamples)
+        check_word("method", self.method, get_args(Method))
+        check_word("variances", self.variances, get_args(Variances))
 
 
 @dataclass(frozen=True, slots=True)

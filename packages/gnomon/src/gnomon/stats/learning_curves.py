@@ -18,6 +18,7 @@ from gnomon.scores.checks import check_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.cautions import shared_tasks, warn_of_dependent_runs
 from gnomon.stats.estimates import on_tasks, spread_of
 from gnomon.stats.intervals import (
@@ -153,7 +154,7 @@ def curves(
     (array([0., 1.]), array([2.5, 3.5]))
     """
     scores = table_of(scores, curves=True)
-    rule = Rule.of(generator(rng), level=level, method=method, n_resamples=n_resamples)
+    rule = Rule(level, method, n_resamples, draw_key(generator(rng)))
     higher = scores.higher_is_better
     wanted = metrics_for(metrics, gamma=gamma, higher_is_better=higher)
     names, last = [metric.name for metric in wanted], scores.last_step()

@@ -32,7 +32,7 @@ from gnomon.stats.bootstrap import replicates
 from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.intervals import Interval
 from gnomon.stats.metrics import metric_named
-from gnomon.stats.strata import Strata
+from gnomon.stats.strata import Number, Strata
 
 #: Tasks nearest in score whose variances moderate a task's own, the weight of that prior in
 #: degrees of freedom, and the factor on it: chosen on nine populations, and varying them by half
@@ -170,63 +170,42 @@ def paired_correlation(x: Strata, y: Strata, *, n_resamples: int, key: np.uint64
     return max(float(np.corrcoef(a, b)[0, 1]), 0.0) * (runs - 1.0) / runs
 
 
-def median_interval(x: npt.ArrayLike, *, level: float = 0.95) -> tuple[float, float, float]:
-    """Return the median of one sample with its bootstrap percentile interval.
+def median_interval(x: npt.ArrayLike, *, level: float = 0.95) -> tuple[Number, Number, Number]:
+    """Return the median of a sample, or of each point of curves, with its percentile interval.
 
     Parameters
     ----------
-    x : array_like of float, shape (runs,)
-        May hold infinite values, which a median can pass; NaN is left out.
+    x : array_like of float, shape (runs,) or (runs, points)
+        May hold infinite values, which a median can pass. NaN is left out of one sample, and
+        refused in curves.
     level : float
-        Confidence level.
+        Confidence level, at each point.
 
     Returns
     -------
-    median, low, high : float
-        Infinite where more than half of the values are; all NaN for an empty sample, and the ends
-        NaN for a single value, which does not show its spread.
+    median, low, high : float, or ndarray of float, shape (points,)
+        The ends are quantiles of the median over all resamples of the runs. They are infinite where
+        more than half of the values are, and NaN for fewer than two runs, which do not show their
+        spread; where all runs agree they equal the median, which is NaN for an empty sample.
+
+    Raises
+    ------
+    ValueError
+        `x` has another shape, or curves hold NaN.
 
     Examples
     --------
     >>> median_interval([5, 1, 4, float("inf"), 2])
     (4.0, 1.0, inf)
-    """
-    sample = np.asarray(x, dtype=np.float64).ravel()
-    middle, low, high = median_curve(sample[~np.isnan(sample), None], level=level)
-    return float(middle[0]), float(low[0]), float(high[0])
-
-
-def median_curve(
-    curves: npt.ArrayLike, *, level: float = 0.95
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the median curve of several trials with a pointwise bootstrap percentile band.
-
-    Parameters
-    ----------
-    curves : array_like of float, shape (trials, points)
-        May hold infinite values, not NaN.
-    level : float
-        Confidence level at each point.
-
-    Returns
-    -------
-    median, low, high : ndarray of float, shape (points,)
-        The ends are quantiles of the median over all resamples of the trials. They are NaN for
-        fewer than two trials; where all trials agree they equal the median.
-
-    Raises
-    ------
-    ValueError
-        `curves` has another shape or holds NaN.
-
-    Examples
-    --------
-    >>> median_curve([[9, 5, 0], [8, 3, 0], [7, 4, 0], [9, 1, 0], [6, 2, 0]])
+    >>> median_interval([[9, 5, 0], [8, 3, 0], [7, 4, 0], [9, 1, 0], [6, 2, 0]])
     (array([8., 3., 0.]), array([6., 1., 0.]), array([9., 5., 0.]))
     """
-    x = np.asarray(curves, dtype=np.float64)
+    x = np.asarray(x, dtype=np.float64)
+    if x.ndim == 1:
+        middle, low, high = median_interval(x[~np.isnan(x), None], level=level)
+        return float(middle[0]), float(low[0]), float(high[0])
     if x.ndim != 2 or np.isnan(x).any():
-        raise ValueError(f"expected curves (trials, points) without NaN, found shape {x.shape}")
+        raise ValueError(f"expected curves (runs, points) without NaN, found shape {x.shape}")
     n, n_points = x.shape
     empty = np.full(n_points, np.nan)
     if n < 2:

@@ -38,7 +38,7 @@ from gnomon.plot.style import (
     series_style,
 )
 from gnomon.printing import number, percent
-from gnomon.stats import median_curve
+from gnomon.stats import median_interval
 from gohr.board import N_CELLS, draw_boards
 from gohr.experiments.config import ExperimentConfig
 from gohr.experiments.rule_elements import Element, Elements, bracketed
@@ -223,7 +223,7 @@ def curve_figure(findings: Findings, learner: str) -> Figure:
     played, styles = findings.of_learner(learner), _rule_styles(findings)
     curves = []
     for rule, x in played.items():
-        middle, low, high = median_curve(x.errors, level=findings.level)
+        middle, low, high = median_interval(x.errors, level=findings.level)
         episodes = np.arange(1.0, 1 + middle.size)
         curves.append(Line(rule, episodes, middle, low, high, series_style(styles[rule])))
     ends = joined([f"{rule} {x.median}" for rule, x in played.items()])

@@ -128,7 +128,8 @@ gnomon-board season new season.toml --data board
 gnomon-board season new hidden.toml --data board
 gnomon-board season new hidden.toml --data board
 gnomon-board season reveal s2 --data board
-gnomon-board season reveal s2 --early --out reveal.json --data board
+gnomon-board season close s2 --data board
+gnomon-board season reveal s2 --out reveal.json --data board
 gnomon-board season check-reveal reveal.json
 gnomon-board season check-reveal reveal.json --commitment 0000000000000000000000000000000000000000000000000000000000000000
 gnomon-board season check-reveal season.toml

@@ -203,11 +203,11 @@ def waiting_requests(session: Session) -> list[TokenRequest]:
 
 def decide(
     session: Session, requests: Collection[int], *, grant: bool, by: int | None
-) -> list[TokenRequest]:
+) -> list[int]:
     """Grant requests and create the accounts, or refuse them; ``by`` is None for the open switch.
 
     The contact and the reason are erased, and the name too if the request is refused. Returns the
-    requests that still waited; others are left as they are.
+    numbers of those that still waited; others are left as they are.
     """
     waiting = select(TokenRequest).where(
         TokenRequest.id.in_(requests), TokenRequest.state == "waiting"
@@ -220,7 +220,7 @@ def decide(
         _close(request, "granted" if grant else "refused")
         action = "token request " + request.state
         note(session, action, "token request", request.id, by=by, public=False)
-    return [*found]
+    return [request.id for request in found]
 
 
 def _close(request: TokenRequest, state: Literal["granted", "refused", "expired"]) -> None:

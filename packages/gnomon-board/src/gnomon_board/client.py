@@ -12,7 +12,6 @@ import time
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -48,10 +47,10 @@ class Client:
     token : str
         An API token with the scope ``submit``, sent as a bearer token unless empty.
     timeout_s : float
-        Maximum time of one attempt, from the first byte sent to the last received; after an
-        attempt that takes longer, the request is not repeated.
+        Maximum time of one try, from the first byte sent to the last received; after one
+        that takes longer, the request is not repeated.
     patience_s : float
-        Maximum time between the first failure and the last attempt.
+        Maximum time between the first failure and the last try.
     insecure : bool
         Whether a token may be sent without encryption to another machine.
 
@@ -100,7 +99,7 @@ class Client:
         return made
 
     def next_attempt(self, entry: int) -> dict[str, Any]:
-        """Request another attempt, on other boards; it is counted."""
+        """Request another assignment, of other boards; it is counted."""
         made: dict[str, Any] = self.ask("POST", f"/api/entries/{entry}/attempts")
         return made
 
@@ -117,7 +116,7 @@ class Client:
             raise LeaderboardError(f"{self.url}: expected an assignment: {error}") from None
 
     def begin(self, entry: int, attempt: int) -> AttemptPlay:
-        """Begin an attempt of a hidden season, or continue it."""
+        """Begin an assignment of a hidden season, or continue it."""
         path = f"/api/remote/entries/{entry}/attempts/{attempt}"
         return AttemptPlay.model_validate(self.ask("POST", path))
 
@@ -246,17 +245,10 @@ def _number(answer: http.client.HTTPResponse, header: str, default: float = 0.0)
 # -- submission of a run ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Packed:
-    """A run packed for submission: its configuration, the announcement of its log, and the log."""
-
-    config: ExperimentConfig
-    manifest: dict[str, Any]
-    log: bytes
-
-
-def _pack(folder: str | Path, learner: str | None = None) -> _Packed:
-    """Return one learner of a run folder, packed; ``learner`` is its name if there are several."""
+def _pack(
+    folder: str | Path, learner: str | None
+) -> tuple[ExperimentConfig, dict[str, Any], bytes]:
+    """Return the configuration of a run, and the announcement and the log of one learner of it."""
     run = Run.open(folder)
     names = [each.name for each in run.config.learners]
     if learner is None and len(names) > 1:
@@ -277,39 +269,7 @@ def _pack(folder: str | Path, learner: str | None = None) -> _Packed:
         "log_sha256": hashlib.sha256(log).hexdigest(),
         "log_bytes": len(log),
     }
-    return _Packed(run.config, manifest, log)
-
-
-def _entry_of(packed: _Packed) -> tuple[int, int]:
-    """Return entry and attempt, from the experiment's name, which the server assigned."""
-    match = re.fullmatch(r".+-entry-(\d{1,9})-attempt-(\d{1,9})", packed.config.name)
-    if match is None:
-        raise LeaderboardError(
-            f"expected an experiment assigned by a server, found the name {packed.config.name!r}; "
-            "give --entry and --attempt"
-        )
-    return int(match[1]), int(match[2])
-
-
-def _refusal_of(client: Client, packed: _Packed, entry: int, attempt: int) -> str | None:
-    """Return why the server would refuse a run, by the worker's checks; None if it would not.
-
-    A refused log uses up an attempt. In a hidden season there is nothing to verify here.
-    """
-    try:
-        assigned = client.assignment(entry, attempt)
-    except RefusedError as refused:
-        if refused.status == 403:
-            return None
-        raise
-    difference = assigned.difference(packed.config)
-    if difference is not None:
-        return f"differs from the assignment: {difference}"
-    try:
-        verified_trials(packed.log, assigned.to_record(), packed.manifest["learner"]["name"])
-    except GnomonError as refusal:
-        return str(refusal)
-    return None
+    return run.config, manifest, log
 
 
 def submit(
@@ -317,15 +277,14 @@ def submit(
     folder: str | Path,
     learner: str | None = None,
     *,
-    entry: int | None = None,
-    attempt: int = 1,
     wait_s: float = 600.0,
     anyway: bool = False,
 ) -> dict[str, Any]:
     """Verify a run, send it to a leaderboard, and return the verdict.
 
-    It needs a running leaderboard, and a token with the scope ``submit``. If an answer is lost,
-    call it again: the same run is the same submission.
+    It needs a running leaderboard, and a token with the scope ``submit``. Entry and assignment
+    are those of the experiment's name, which the server assigned. If an answer is lost, call it
+    again: the same run is the same submission.
 
     Parameters
     ----------
@@ -334,15 +293,10 @@ def submit(
         A run folder.
     learner : str, optional
         Name of the learner; required if the run has several.
-    entry : int, optional
-        Number of the entry. Without it, entry and attempt are those of the experiment's name, which
-        the server assigned.
-    attempt : int
-        Number of the attempt of ``entry``.
     wait_s : float
         Maximum time to wait for the verdict.
     anyway : bool
-        Send a run that the server will refuse; a refused run uses up an attempt.
+        Send a run that the server will refuse; a refused run uses up an assignment.
 
     Returns
     -------
@@ -355,14 +309,31 @@ def submit(
     GnomonError
         It is not a run folder, is not complete, or the server refuses or cannot be reached.
     """
-    packed = _pack(folder, learner)
-    entry, attempt = (entry, attempt) if entry is not None else _entry_of(packed)
-    if not anyway and (refusal := _refusal_of(client, packed, entry, attempt)) is not None:
-        return {"id": None, "state": "not sent", "reason": refusal}
-    path = f"/api/entries/{entry}/attempts/{attempt}/submission"
-    record: dict[str, Any] = client.ask("PUT", path, packed.manifest)
+    config, manifest, log = _pack(folder, learner)
+    found = re.fullmatch(r".+-entry-(\d{1,9})-attempt-(\d{1,9})", config.name)
+    if found is None:
+        raise LeaderboardError(
+            f"expected an experiment assigned by a server, found the name {config.name!r}; "
+            "keep that name"
+        )
+    entry, number = int(found[1]), int(found[2])
+    try:
+        assigned = None if anyway else client.assignment(entry, number)
+    except RefusedError as refused:
+        if refused.status != 403:  # in a hidden season there is nothing to verify here
+            raise
+        assigned = None
+    if assigned is not None:
+        try:
+            if (difference := assigned.difference(config)) is not None:
+                raise LeaderboardError(f"differs from the assignment: {difference}")
+            verified_trials(log, assigned.to_record(), manifest["learner"]["name"])
+        except GnomonError as refusal:
+            return {"id": None, "state": "not sent", "reason": str(refusal)}
+    path = f"/api/entries/{entry}/attempts/{number}/submission"
+    record: dict[str, Any] = client.ask("PUT", path, manifest)
     if record["state"] == "uploading":
-        record = client.ask("PUT", f"/api/submissions/{record['id']}/log", data=packed.log)
+        record = client.ask("PUT", f"/api/submissions/{record['id']}/log", data=log)
     end, pause = time.monotonic() + wait_s, 0.3
     while record["state"] not in _ENDS and time.monotonic() < end:
         time.sleep(pause)

@@ -212,9 +212,10 @@ def _report_damage(context: ExceptionContext) -> None:
     code = getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) and context.engine is not None:
         name = Path(context.engine.url.database or "").name
-        message = f"{name}: the database is damaged ({context.original_exception})"
-        _log.critical(message)
-        raise Damaged(f"{message}; restore a backup by gnomon-board backup --restore") from None
+        raise Damaged(
+            f"{name}: the database is damaged ({context.original_exception}); "
+            "restore a backup by gnomon-board backup --restore"
+        ) from None
 
 
 def _begin_reading(connection: Connection) -> None:

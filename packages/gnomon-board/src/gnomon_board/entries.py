@@ -1,4 +1,4 @@
-"""Entries of a season and their attempts: registration and assignment."""
+"""Entries of a season and their assignments, rows of the table of attempts."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from gohr import ExperimentConfig
 MAX_ENTRIES = 50
 
 
-def own_entry(session: Session, entry_id: int, account_id: int, *, or_any: bool = False) -> Entry:
-    """Return an entry of an account; raise NotAllowed for another's unless ``or_any``."""
+def own_entry(session: Session, entry_id: int, account_id: int) -> Entry:
+    """Return an entry of an account; raise NotAllowed for another's."""
     entry = find_row(session, Entry, entry_id)
-    if entry.account_id != account_id and not or_any:
+    if entry.account_id != account_id:
         raise NotAllowed(f"entry {entry_id} is another account's")
     return entry
 
 
 def attempt_of(entry: Entry, number: int) -> EntryAttempt:
-    """Return an attempt of an entry; raise :class:`Missing` if there is none."""
+    """Return an assignment of an entry; raise :class:`Missing` if there is none."""
     for attempt in entry.attempts:
         if attempt.number == number:
             return attempt
-    raise Missing(f"entry {entry.id} has no attempt {number}")
+    raise Missing(f"entry {entry.id} has no assignment {number}")
 
 
 def register(
     session: Session, season: Season, account_id: int, name: str, description: str = ""
 ) -> Entry:
-    """Register a learner, and assign it the boards of its first attempt.
+    """Register a learner, and assign it its first boards.
 
     If the account has registered this name before, its entry is returned.
     """
@@ -81,25 +81,25 @@ def register(
 
 
 def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
-    """Assign the next attempt, on other boards; it counts from now on, played or not."""
+    """Make the next assignment, of other boards; it counts from now on, played or not."""
     check_open(entry.season)
     last = max(entry.attempts, key=lambda attempt: attempt.number)
     used = session.scalar(select(Submission).where(Submission.attempt_id == last.id))
     if used is None or used.state == "uploading":
         if last.remote_trials and all(trial.finished_at for trial in last.remote_trials):
             raise Conflict(
-                f"the log of attempt {last.number} of entry {entry.id} is still being written; "
+                f"the log of assignment {last.number} of entry {entry.id} is still being written; "
                 "try again in a few seconds"
             )
         raise Conflict(
-            f"attempt {last.number} of entry {entry.id} has no log yet: finish or submit it first"
+            f"assignment {last.number} of entry {entry.id} has no log yet: finish or send it"
         )
     most = entry.season.max_attempts
     if most is not None and last.number >= most:
-        raise NotAllowed(f"season {entry.season.name} allows {most} attempts of an entry")
+        raise NotAllowed(f"season {entry.season.name} allows {most} assignments of an entry")
     attempt = assign(session, entry, last.number + 1)
     entry.season.touch()
-    note(session, "attempt assigned", "entry", entry.id, by=entry.account_id, number=attempt.number)
+    note(session, "assignment made", "entry", entry.id, by=entry.account_id, number=attempt.number)
     return attempt
 
 
@@ -107,7 +107,7 @@ def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
 
 
 def assignment_of(attempt: EntryAttempt) -> ExperimentConfig:
-    """Return the assignment of an attempt, with the texts of its rules, hidden ones included."""
+    """Return what an assignment has to play, with the texts of its rules, hidden ones included."""
     season = attempt.entry.season
     rules = season.rules
     if season.division == "hidden":
@@ -127,7 +127,7 @@ def assignment_of(attempt: EntryAttempt) -> ExperimentConfig:
 
 
 def assign(session: Session, entry: Entry, number: int) -> EntryAttempt:
-    """Add an attempt of an entry with its seed and, in a hidden season, its rules."""
+    """Add an assignment of an entry with its seed and, in a hidden season, its rules."""
     season = entry.season
     # An HMAC of its number, which cannot be predicted; databases and TOML readers take 63 bits.
     message = f"{season.name}\x00{entry.id}\x00{number}".encode()
@@ -149,11 +149,11 @@ def assign(session: Session, entry: Entry, number: int) -> EntryAttempt:
 def _dealt_rules(session: Session, attempt: EntryAttempt) -> list[SeasonRule]:
     """Draw rules that the account has not been dealt before, in the order of play.
 
-    The draw follows from the season's salt and the numbers of entry and attempt, so that it can be
-    checked after the reveal.
+    The draw follows from the season's salt and the numbers of entry and assignment, so that it can
+    be checked after the reveal.
     """
     entry, season = attempt.entry, attempt.entry.season
-    # If one account begins two attempts at once, the second waits here.
+    # If one account begins two assignments at once, the second waits here.
     session.get_one(Account, entry.account_id, with_for_update=True)
     before = set(
         session.scalars(
@@ -167,8 +167,8 @@ def _dealt_rules(session: Session, attempt: EntryAttempt) -> list[SeasonRule]:
     n = season.rules_per_attempt or len(season.rules)
     if len(left) < n:
         raise NotAllowed(
-            f"season {season.name} deals a rule to an account once: an attempt takes {n}, and "
-            f"{len(left)} are left"
+            f"season {season.name} deals a rule to an account once: an assignment takes {n}, "
+            f"and {len(left)} are left"
         )
     text = f"{season.salt} {entry.id} {attempt.number}"
     rng = np.random.default_rng(int(hashlib.sha256(text.encode()).hexdigest(), 16))

@@ -1,4 +1,4 @@
-"""Evidence: logs stored by their SHA-256, with limits, and the attempts read from them.
+"""Evidence: logs stored by their SHA-256, with limits.
 
 The file name of a log is the SHA-256 of its bytes, never a text from a client, and its folder is
 not served. Every read checks the hash. A damaged log is an error of the
@@ -16,17 +16,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gnomon.text_files import write_atomically
 from gnomon_board.database import Database
 from gnomon_board.entries import assignment_of
-from gnomon_board.errors import Damaged, Missing, NoRoom, TooLarge
+from gnomon_board.errors import Damaged, NoRoom, TooLarge
 from gnomon_board.schema import Season, Submission, now
 from gnomon_board.settings import MIB, Settings
-
-if TYPE_CHECKING:
-    from gohr import TrialLog
 
 _log = logging.getLogger("gnomon.server")
 
@@ -169,16 +166,3 @@ def verification_request(submission: Submission, settings: Settings) -> dict[str
         "timeout_s": limits.seconds,
         "memory_mb": limits.memory_mb,
     }
-
-
-def attempts_of_trial(
-    database: Database, settings: Settings, submission: Submission, rule: str, trial: int
-) -> TrialLog:
-    """Return the attempts of one trial of a verified submission."""
-    from gohr.experiments import read_log
-
-    key, data = (rule, trial), sound_log(database, settings, submission).read_bytes()
-    trials = read_log(data, only=key)
-    if key not in trials:
-        raise Missing(f"submission {submission.id} has no trial {trial} of rule {rule[:64]!r}")
-    return trials[key]

@@ -1,9 +1,10 @@
 """Play of the hidden division: learners make attempts through the server, which keeps the rule.
 
-An attempt is committed before its reply is sent, so that no board is played twice. It counts from
-its first move: while it is unfinished, its entry has no rank. Once all its trials are over, the
-server stores its own log of them and queues it for replay. Closing an attempt, as the end of a
-season does, plays its rest with moves that the rule rejects: the unplayed part counts as errors.
+An attempt is committed before its reply is sent, so that no board is played twice. An assignment
+counts from its first move: while it is unfinished, its entry has no rank. Once all its trials are
+over, the server stores its own log of them and queues it for replay. Closing an assignment, as the
+end of a season does, plays its rest with moves that the rule rejects: the unplayed part counts as
+errors.
 
 Games in play are cached in memory: each is checked against its row, under the row's lock, before it
 continues.
@@ -46,7 +47,7 @@ _Row: TypeAlias = Any
 
 
 def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> AttemptPlay:
-    """Return the trials of an attempt with their current state."""
+    """Return the trials of an assignment with their current state."""
     entry = own_entry(session, entry_id, account_id)
     season = entry.season
     if season.division != "hidden":
@@ -106,7 +107,7 @@ def make_moves(
 ) -> list[Reply]:
     """Make moves in several trials, all of them or none, and return a reply to each.
 
-    The first move of an attempt begins it: from then on it counts and is shown on the board.
+    The first move of an assignment begins it: from then on it counts and is shown on the board.
     """
     wanted = [move.trial for move in moves]
     if len(set(wanted)) < len(wanted):
@@ -158,9 +159,9 @@ def _check_in_play(row: _Row | None, trial: int) -> None:
     if row is None:
         raise Missing(f"there is no trial {trial} of this account")
     _check_may_play(row)
-    # After a wait for the lock the trial is current, but its attempt is not.
+    # After a wait for the lock the trial is current, but its assignment is not.
     if row.closed_at is not None or row.state == "abandoned":
-        raise NotAllowed(f"trial {trial}: its attempt was closed; the rest is scored as errors")
+        raise NotAllowed(f"trial {trial}: its assignment was closed; the rest is scored as errors")
 
 
 def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, RemoteGame]) -> None:
@@ -184,27 +185,29 @@ def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, Remot
         session.connection().execute(rows_of_trials, changed)
 
 
-# -- the end of attempts --------------------------------------------------------------------------
+# -- the end of assignments -----------------------------------------------------------------------
 
 
 def close_attempt(session: Session, entry_id: int, number: int, *, account_id: int) -> None:
-    """Close a begun attempt; a worker then scores its unplayed part as errors."""
+    """Close a begun assignment; a worker then scores its unplayed part as errors."""
     attempt = attempt_of(own_entry(session, entry_id, account_id), number)
     session.refresh(attempt, with_for_update=True)
     if attempt.begun_at is None:
-        raise Conflict(f"attempt {number} of entry {entry_id} has no move yet: nothing is counted")
+        raise Conflict(
+            f"assignment {number} of entry {entry_id} has no move yet: nothing is counted"
+        )
     if attempt.closed_at is not None or not _mark_closed(session, attempt, by=account_id):
-        raise Conflict(f"attempt {number} of entry {entry_id} is finished or closed already")
+        raise Conflict(f"assignment {number} of entry {entry_id} is finished or closed already")
 
 
 def _mark_closed(session: Session, attempt: EntryAttempt, *, by: int | None) -> bool:
-    """Mark an attempt as closed; return False if all its trials are over."""
+    """Mark an assignment as closed; return False if all its trials are over."""
     n_open = len(session.scalars(_open_trials(attempt)).all())
     if n_open:
         attempt.closed_at = now()
         attempt.entry.season.touch()
         entry, number = attempt.entry_id, attempt.number
-        note(session, "attempt closed", "entry", entry, by=by, number=number, trials=n_open)
+        note(session, "assignment closed", "entry", entry, by=by, number=number, trials=n_open)
     return n_open > 0
 
 
@@ -214,7 +217,7 @@ def _open_trials(attempt: EntryAttempt) -> Select[RemoteTrial]:
 
 
 def close_unfinished(database: Database) -> None:
-    """Close the open attempts of seasons that are over, and fill the rest of closed ones."""
+    """Close the open assignments of seasons that are over, and fill the rest of closed ones."""
     with database.reading() as session:
         playing = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
         over = Season.closes_at <= now(), Season.revealed_at.is_not(None)
@@ -244,7 +247,7 @@ def close_unfinished(database: Database) -> None:
 
 
 def queue_played(database: Database, settings: Settings) -> int:
-    """Submit every attempt whose trials have all been played; return their number.
+    """Submit every assignment whose trials have all been played; return their number.
 
     The server's own log is queued and replayed like any other log.
     """
@@ -262,13 +265,13 @@ def queue_played(database: Database, settings: Settings) -> int:
         try:
             _submit(database, settings, attempt_id)
         except Exception:
-            # Tried again at the next sweep; the other attempts continue.
-            _log.exception("attempt %d was played, and cannot be submitted", attempt_id)
+            # Tried again at the next sweep; the others continue.
+            _log.exception("assignment %d was played, and cannot be submitted", attempt_id)
     return len(ready)
 
 
 def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
-    """Store the log of an attempt, and queue it."""
+    """Store the log of an assignment, and queue it."""
     with database.reading() as session:
         attempt = session.get_one(EntryAttempt, attempt_id)
         learner, assignment = attempt.entry.name, assignment_of(attempt)

@@ -96,7 +96,7 @@ class TrialState(_Record):
 
 
 class AttemptPlay(_Record):
-    """The trials that one attempt of an entry has to play through the server."""
+    """The trials that one assignment of an entry has to play through the server."""
 
     season: str
     entry: int

@@ -1,4 +1,4 @@
-"""Play of a hidden season over the network: a learner plays all trials of an attempt.
+"""Play of a hidden season over the network: a learner plays all trials of an assignment.
 
 Many trials are played at the same time, and each message to the server has the next attempt of
 each. Answered attempts count. An interrupted run continues when it is started again: the learner
@@ -78,9 +78,9 @@ def learner_rng(
 def play_remotely(
     plan: RemotePlan, client: Client, *, again: bool = False, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Play the last attempt of an entry, or continue it; with ``again``, request another first.
+    """Play the last assignment of an entry, or continue it; with ``again``, request another first.
 
-    Returns the season, the entry and the attempt, the number of trials played now (``done``) and
+    Returns the season, the entry and the assignment, the number of trials played now (``done``) and
     before (``skipped``), and the number of attempts that were sent.
     """
     learner = plan.learner_entry()

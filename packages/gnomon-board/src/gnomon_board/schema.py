@@ -153,7 +153,7 @@ class Season(Base):
 
     ``version`` counts every change that a page of the season can show: what is cached carries it.
     ``salt`` and the hidden rules' texts are secret until ``revealed_at``. In the hidden division an
-    attempt is dealt ``rules_per_attempt`` of the rules, all of them if that is NULL.
+    assignment has ``rules_per_attempt`` of the rules, all of them if that is NULL.
     """
 
     __tablename__ = "seasons"
@@ -180,7 +180,7 @@ class Season(Base):
 
     @property
     def owed(self) -> int:
-        """Trials that an attempt owes: on each rule, in the hidden division in all."""
+        """Trials that an assignment owes: on each rule, in the hidden division in all."""
         if self.division != "hidden":
             return self.trials
         return self.trials * (self.rules_per_attempt or len(self.rules))
@@ -227,7 +227,7 @@ class Entry(Base):
 
 
 class EntryAttempt(Base):
-    """One go of an entry at the board, from 1; ``seed`` decides the boards it must be played on.
+    """An assignment of an entry, from 1; ``seed`` decides the boards it must be played on.
 
     It is used up by a submission that was taken in, whatever became of that one, and in the hidden
     division by its first move: ``begun_at``. ``closed_at``: what was not played is scored as
@@ -257,7 +257,7 @@ class EntryAttempt(Base):
 
 
 class Submission(Base):
-    """The evidence of an attempt: a log under its SHA-256, with the name of its learner; its state.
+    """A log under its SHA-256, the evidence of an assignment; the name of its learner; its state.
 
     ``verified`` is what was replayed.
     ``log_sha256`` is empty until the log has come; ``announced`` is the one that must come.
@@ -371,7 +371,7 @@ class RemoteTrial(Base):
     """A trial that a learner plays through the server; ``actions`` is every attempt so far.
 
     ``state`` is ``playing``, ``done`` or ``abandoned``; boards and outcomes follow from the
-    attempt's seed, the rule and the number, so that the actions are all there is to keep. Of one
+    assignment's seed, the rule and the number, so that the actions are all there is to keep. Of one
     that was abandoned, ``n_attempts`` counts the learner's own; the actions go on with the refused
     attempts that fill its remaining episodes.
     """

@@ -52,23 +52,30 @@ def create_season(session: Session, season: Season) -> None:
     note(session, "season made", "season", season.id, **detail, commitment=season.commitment)
 
 
-def reveal_season(session: Session, season: Season, *, early: bool = False) -> Reveal:
-    """Publish the hidden rules and the salt of a season, and return them.
+def close_season(session: Session, season: Season) -> None:
+    """Close a season now; raise Conflict if it is closed already."""
+    if _is_over(season):
+        raise Conflict(f"season {season.name} {why_closed(season)} already")
+    season.closes_at = now()
+    season.touch()
+    note(session, "season closed", "season", season.id, name=season.name)
 
-    An open season is refused unless ``early`` is true; it is then closed first.
-    """
+
+def _is_over(season: Season) -> bool:
+    return season.closes_at is not None and season.closes_at <= now()
+
+
+def reveal_season(session: Session, season: Season) -> Reveal:
+    """Publish the hidden rules and the salt of a closed season, and return them."""
     if season.commitment is None:
         raise NotAllowed(f"season {season.name} has no hidden rules")
     if season.revealed_at is None:
-        moment = now()
-        is_over = season.closes_at is not None and season.closes_at <= moment
-        if not (is_over or early):
+        if not _is_over(season):
             until = f" until {season.closes_at:%Y-%m-%d %H:%M} UTC" if season.closes_at else ""
             raise NotAllowed(
-                f"season {season.name} is open{until}; --early closes it and reveals its rules"
+                f"season {season.name} is open{until}; close it first (gnomon-board season close)"
             )
-        season.revealed_at = moment
-        season.closes_at = min(season.closes_at or moment, moment)
+        season.revealed_at = now()
         season.touch()
         note(session, "season revealed", "season", season.id, name=season.name)
     return Reveal(

@@ -88,7 +88,7 @@ class StandingsCache:
 
 
 def counted_trials(*columns: Any) -> Select[Any]:
-    """Return a query of columns of the trials whose submission is verified, and of its attempt."""
+    """Return a query of columns of the trials of verified submissions, and of the assignment."""
     trials = select(*columns).select_from(VerifiedTrial).join(VerifiedTrial.submission)
     return trials.join(Submission.attempt).where(Submission.state == "verified")
 
@@ -115,7 +115,7 @@ def board_of(
 
 
 def _contenders(session: Session, season: Season) -> list[Contender]:
-    """Return the entries with an attempt that has ended, or has begun in play."""
+    """Return the entries with an assignment that has ended, or has begun in play."""
     playing = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
     is_unfinished = EntryAttempt.begun_at.is_not(None) & EntryAttempt.id.in_(playing)
     attempts = session.execute(

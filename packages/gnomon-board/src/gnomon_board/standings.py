@@ -1,11 +1,11 @@
 """Standings of a season: errors, rank intervals and tiers from verified scores, and their pages.
 
 Errors are :func:`gnomon.estimate`'s interquartile means, each with its own variances; ranks are
-derived from the pairs of :func:`gnomon.rank`. All verified attempts of an entry count together, as
-runs of one learner. An entry that lacks a trial, or has an attempt that was withdrawn, refused, not
-verified by the server or (in the hidden division) begun and not finished, has no rank, since its
-remaining attempts may be a selection. In the replayed division an attempt that was assigned and
-never sent is only counted in k below: the board cannot see whether it was played in private.
+derived from the pairs of :func:`gnomon.rank`. All verified assignments of an entry count together,
+as runs of one learner. An entry that lacks a trial, or has an assignment that was withdrawn,
+refused, not verified by the server or (in the hidden division) begun and not finished, has no rank,
+since its remaining ones may be a selection. In the replayed division an assignment that was never
+sent is only counted in k below: the board cannot see whether it was played in private.
 
 Three rules keep further entries from steering the ranks:
 
@@ -14,8 +14,8 @@ Three rules keep further entries from steering the ranks:
 * Every account is one rival. The best possible rank of an entry is 1 plus the number of other
   accounts with an entry that is significantly better, the worst is the number of accounts less the
   other accounts whose entries are all significantly worse.
-* An account that began k attempts had k chances to look good. Its entries are significantly better
-  than another only at ``(1 - level) / k`` (Bonferroni); being significantly worse needs no
+* An account that began k assignments had k chances to look good. Its entries are significantly
+  better than another only at ``(1 - level) / k`` (Bonferroni); being significantly worse needs no
   correction.
 """
 
@@ -55,10 +55,10 @@ Order = Literal["rank", "errors", "name"]
 class Contender:
     """An entry as the board shows it.
 
-    Of its attempts, ``n_verified`` count. ``excluded`` is why it has no rank whatever its scores:
-    an attempt was withdrawn after verification, was used up otherwise (refused, or withdrawn
+    Of its assignments, ``n_verified`` count. ``excluded`` is why it has no rank whatever its
+    scores: one was withdrawn after verification, was used up otherwise (refused, or withdrawn
     before), could not be verified by the server, or is neither finished nor closed. ``n_begun`` is
-    the number of attempts that were dealt to the account in the season.
+    the number of assignments of the account in the season.
     """
 
     entry_id: int
@@ -84,7 +84,7 @@ class Board:
     """All verified scores of a season.
 
     ``rules`` are public names in the season's order; ``owed`` is the number of trials of an
-    attempt, on every rule, or in all where ``pooled``: each entry is then dealt rules of its own
+    assignment, on every rule, or in all where ``pooled``: each entry is then dealt rules of its own
     from one family, as in a hidden season, and all rules are runs of one task; otherwise every rule
     is a task. Contenders have different names.
     """
@@ -313,8 +313,7 @@ def select_lines(
 ) -> Selection:
     """Return a page of the lines with ``search`` in the name of the learner or its account.
 
-    ``verified``: only learners every attempt of which was verified. A page beyond the last is the
-    last.
+    ``verified``: only learners with all assignments verified. A page beyond the last is the last.
     """
     wanted = search.casefold()
 

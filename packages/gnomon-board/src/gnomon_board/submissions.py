@@ -104,7 +104,7 @@ def announce(
         if submission.announced == sha256:
             return submission
         raise Conflict(
-            f"attempt {attempt.number} of entry {attempt.entry_id} has been submitted: "
+            f"assignment {attempt.number} of entry {attempt.entry_id} has been submitted: "
             f"submission {submission.id}, {submission.state}"
         )
     check_open(season)
@@ -161,7 +161,7 @@ def change(
 ) -> None:
     """Withdraw a submission; or, as a moderator, refuse it or queue it again.
 
-    Its row stays with the reason, which is public, and the attempt counts.
+    Its row stays with the reason, which is public, and the assignment counts.
     """
     name, state = f"submission {submission.id}", submission.state
     if action == "requeue":

@@ -58,7 +58,11 @@ def test_a_season_from_its_file_to_its_reveal(board, data, tmp_path):
     status, _, err = board(*reveal)
     assert (status, "season s1 is open" in err) == (2, True)
     out = tmp_path / "reveal.json"
-    status, told, _ = board(*reveal, "--early", "--out", out)
+    close = ("season", "close", "s1", "--data", data)
+    assert board(*close)[1]["results"] == [{"season": "s1", "closed": True}]
+    status, _, err = board(*close)
+    assert (status, "UTC already" in err) == (2, True)
+    status, told, _ = board(*reveal, "--out", out)
     assert status == 0
     assert told["results"] == [json.loads(out.read_text())]
     assert told["results"][0]["rules"][0]["name"] == "s1-h01"
@@ -94,12 +98,14 @@ def test_a_learner_plays_a_season_by_one_command(board, data, tmp_path):
         assert (summary["season"], summary["attempt"], summary["done"]) == ("s1", 1, 1)
         status, answer, _ = board(*run)
         assert (answer["results"][0]["done"], answer["results"][0]["skipped"]) == (0, 1)
+        assert "nothing was played" in answer["warnings"][0]
         status, _, err = board(*run[:-1], "gnomon_0_0")
         assert (status, "401" in err) == (2, True)
         address = f"{server.url}/api/seasons/s1"
         status, _, err = board("season", "check-reveal", address)
         assert (status, "has not been revealed" in err) == (2, True)
-        board("season", "reveal", "s1", "--early", "--data", data)
+        board("season", "close", "s1", "--data", data)
+        board("season", "reveal", "s1", "--data", data)
         assert board("season", "check-reveal", address)[0] == 0
         status, _, err = board(*run)
         assert (status, "403" in err) == (2, True)

@@ -115,8 +115,9 @@ def test_a_player_is_excluded_and_included_again(study):
         play_out(client, begin(client, invitation))
     for expected in (True, False):
         study("export pilot out --identifiers")
-        found = study("exclude pilot pilot-0001").results
-        assert found == [{"player": "pilot-0001", "excluded": expected}]
+        verb = f"exclude pilot pilot-0001{'' if expected else ' --undo'}"
+        assert study(verb).results == [{"player": "pilot-0001", "excluded": expected}]
+        assert study(verb).status == 2, "done already"
         study("export pilot out")
         tables = [path for path in Path("out").glob("*.csv") if "pilot-0001" in path.read_text()]
         others = set() if expected else {"attempts.csv", "pilot-transcript.csv", "pilot-boards.csv"}

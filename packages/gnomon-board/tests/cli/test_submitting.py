@@ -61,10 +61,10 @@ def test_learners_come_from_the_participant_only(hostile, tmp_path):
     assert written["learners"] == ["frugal"]
     assert (written["trials"], written["seed"], written["rules"][0]["name"]) == (2, 7, "any")
     assert "PWNED" not in out.read_text()
-    assert "attempt 1" in done.output
+    assert "assignment 1" in done.output
     where[where.index(str(out))] = str(tmp_path / "again.toml")
     done = CliRunner().invoke(COMMAND.application(), ["register", "s", "Mine", "--again", *where])
-    assert "attempt 2" in done.output
+    assert "assignment 2" in done.output
 
 
 def test_a_place_that_cannot_take_the_assignment_is_refused_before_the_server_is_asked(

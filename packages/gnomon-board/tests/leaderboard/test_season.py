@@ -80,17 +80,17 @@ def test_it_is_committed_to_and_revealed(client, database, new, season):
     assert kept(database, "s2").salt != row.salt
     status, _, err = season("reveal", "s1")
     assert (status, "open until 2999" in err) == (2, True)
-    told = season("reveal", "s1", "--early")[1]
+    assert season("close", "s1")[0] == 0
+    told = season("reveal", "s1")[1]
     assert (told["salt"], told["commitment"]) == (row.salt, row.commitment)
     record = client.get("/api/seasons/s1").json()
     assert [each["text"] for each in record["rules"]] == [rule.text for rule in row.rules]
     assert (record["salt"], record["commitment"]) == (row.salt, row.commitment)
     after = kept(database, "s1")
-    assert after.version == row.version + 1
-    assert after.closes_at == after.revealed_at
+    assert after.version == row.version + 2
     with database.reading() as session:
         actions = session.scalars(select(AuditRecord.action).order_by(AuditRecord.id)).all()
-    assert actions[-3:] == ["season made", "season made", "season revealed"]
+    assert actions[-3:] == ["season made", "season closed", "season revealed"]
 
 
 def test_before_the_reveal_nothing_tells_a_hidden_rule(client, database, new):

@@ -77,7 +77,7 @@ def test_every_assignment_that_was_dealt_counts_as_begun(client, database, seaso
 
 def test_a_small_board_is_right_at_once_after_a_change(client, season, admin_token):
     assert len(names(standings(client, season))) == 2
-    end(client, "withdraw", 3, admin_token)
+    end(client, "refuse", 3, admin_token)
     assert names(standings(client, season)) == ["Chance"]
 
 
@@ -112,6 +112,6 @@ def test_a_large_board_is_not_waited_for_long(app, client, season, admin_token):
 
     assert client.get(path).json() == {"standings": None, "is_current": False}
     before = computed()
-    end(client, "withdraw", 3, admin_token)
+    end(client, "refuse", 3, admin_token)
     assert client.get(path).json() == {"standings": before, "is_current": False}
     assert names(computed()) == ["Chance"]

@@ -1,4 +1,4 @@
-"""``gnomon-board season``: make a season, play a hidden one, and reveal its rules."""
+"""``gnomon-board season``: make a season, play a hidden one, close it, and reveal its rules."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ app = typer.Typer(
     name="season",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Create, play and reveal seasons.",
+    help="Create, play, close and reveal seasons.",
 )
+SeasonArgument = Annotated[str, typer.Argument(help="The season.")]
 
 
 @app.command()
@@ -85,16 +86,36 @@ def play(
         answer.results([summary])
         answer.say(
             "{name}: {done} trials played, {skipped} before, {n_attempts} attempts; season "
-            "{season}, entry {entry}, attempt {attempt}".format(name=planned.entry, **summary)
+            "{season}, entry {entry}, assignment {attempt}".format(name=planned.entry, **summary)
         )
-        answer.say("the server replays them before they appear in the standings")
+        if summary["done"]:
+            answer.say("the server replays them before they appear in the standings")
+        else:
+            answer.warn("this assignment is over: nothing was played; --again requests another one")
+
+
+@app.command()
+def close(name: SeasonArgument, data: DataOption = DATA, as_json: JsonOption = False) -> None:
+    """Close a season now: it takes no more entries, moves and logs.
+
+    Example:
+      gnomon-board season close spring --data board
+    """
+    with board_answering("season close", data, as_json) as (answer, opened):
+        from gnomon_board.database import find_named
+        from gnomon_board.schema import Season
+        from gnomon_board.seasons import close_season
+
+        with opened.writing() as session:
+            close_season(session, find_named(session, Season, name))
+        answer.results([{"season": name, "closed": True}])
+        answer.say(f"season {name} is closed")
 
 
 @app.command()
 def reveal(
-    name: Annotated[str, typer.Argument(help="The season.")],
+    name: SeasonArgument,
     out: Annotated[Path | None, typer.Option(help="Also write the reveal to this file.")] = None,
-    early: Annotated[bool, typer.Option("--early", help="Close an open season first.")] = False,
     data: DataOption = DATA,
     as_json: JsonOption = False,
 ) -> None:
@@ -110,7 +131,7 @@ def reveal(
         from gnomon_board.seasons import reveal_season
 
         with opened.writing() as session:
-            told = reveal_season(session, find_named(session, Season, name), early=early)
+            told = reveal_season(session, find_named(session, Season, name))
         record = told.model_dump()
         answer.results([record])
         answer.say(f"season {name}: {len(told.rules)} rules revealed")

@@ -27,8 +27,9 @@ app = typer.Typer(
 PlanArgument = Annotated[Path, typer.Argument(help="The plan of the study: a TOML file.")]
 StudyArgument = Annotated[str, typer.Argument(help="The study.")]
 PlayerArgument = Annotated[str, typer.Argument(help="The pseudonym of a player.")]
-UrlOption = Annotated[str, typer.Option(help="Public address of the server.")]
-_URL = "http://127.0.0.1:8080"
+UrlOption = Annotated[
+    str, typer.Option(help="Public address of the server; by default that of its last start.")
+]
 
 
 @contextmanager
@@ -66,7 +67,7 @@ def check(plan: PlanArgument, as_json: JsonOption = False) -> None:
 @app.command()
 def new(
     plan: PlanArgument,
-    public_url: UrlOption = _URL,
+    public_url: UrlOption = "",
     data: DataOption = DATA,
     as_json: JsonOption = False,
 ) -> None:
@@ -85,22 +86,25 @@ def new(
     with board_answering("study new", data, as_json, create=True) as (answer, opened):
         with opened.writing() as session:
             study, key = make_study(session, read)
-            record = {"id": study.id, "study": study.name, "invitation": _join(public_url, key)}
+            invitation = _join(session, public_url, key)
+        record = {"id": study.id, "study": study.name, "invitation": invitation}
         make_first_evidence(read)
         answer.results([record])
         lists, rules = counted(len(read.lists), "list"), counted(len(read.rules), "rule")
         answer.say(f"study {read.name}: {lists}, {rules}")
-        answer.say(f"invitation, shown only now: {record['invitation']}")
+        answer.say(f"invitation, shown only now: {invitation}")
 
 
-def _join(public_url: str, key: str) -> str:
-    return f"{public_url.rstrip('/')}/join/{key}"
+def _join(session: Session, public_url: str, key: str) -> str:
+    from gnomon_board.studies.store import server_address
+
+    return f"{(public_url or server_address(session)).rstrip('/')}/join/{key}"
 
 
 @app.command()
 def invite(
     name: StudyArgument,
-    public_url: UrlOption = _URL,
+    public_url: UrlOption = "",
     data: DataOption = DATA,
     as_json: JsonOption = False,
 ) -> None:
@@ -112,7 +116,7 @@ def invite(
     from gnomon_board.studies.store import invite_anew
 
     with _study("invite", name, data, as_json) as (answer, session, study):
-        invitation = _join(public_url, invite_anew(session, study))
+        invitation = _join(session, public_url, invite_anew(session, study))
         answer.results([{"study": name, "invitation": invitation}])
         answer.say(f"invitation, shown only now: {invitation}")
 
@@ -121,10 +125,11 @@ def invite(
 def exclude(
     name: StudyArgument,
     player: PlayerArgument,
+    undo: Annotated[bool, typer.Option("--undo", help="Include the player again.")] = False,
     data: DataOption = DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """Exclude a player from a study, or include the player again.
+    """Exclude a player from the data of a study.
 
     Example:
       gnomon-board study exclude pilot P7 --data board
@@ -132,9 +137,9 @@ def exclude(
     from gnomon_board.studies.store import exclude
 
     with _study("exclude", name, data, as_json) as (answer, session, study):
-        excluded = exclude(session, study, player)
-        answer.results([{"player": player, "excluded": excluded}])
-        answer.say(f"{player} is {'excluded' if excluded else 'included again'}")
+        exclude(session, study, player, undo=undo)
+        answer.results([{"player": player, "excluded": not undo}])
+        answer.say(f"{player} is {'included again' if undo else 'excluded'}")
 
 
 @app.command()

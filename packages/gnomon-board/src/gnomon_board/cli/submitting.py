@@ -17,7 +17,8 @@ TokenOption = Annotated[
     str, typer.Option("--token", envvar="GNOMON_TOKEN", help="An API token of the leaderboard.")
 ]
 AgainOption = Annotated[
-    bool, typer.Option("--again", help="Request another attempt, on other boards; it is counted.")
+    bool,
+    typer.Option("--again", help="Request another assignment, of other boards; it is counted."),
 ]
 InsecureOption = Annotated[
     bool, typer.Option("--insecure", help="Send the token over http:// to another machine.")
@@ -69,7 +70,7 @@ def register(
             last = max(attempt["number"] for attempt in entry["attempts"])
             assigned = client.assignment(entry["id"], last)
             write_atomically(out, assigned.to_toml(learner).encode())
-            answer.say(f"attempt {last} is in {out}, with the learner {learner}: gohr run {out}")
+            answer.say(f"assignment {last} is in {out}, with the learner {learner}: gohr run {out}")
 
 
 def submit(
@@ -79,8 +80,6 @@ def submit(
     learner: Annotated[
         str | None, typer.Option(help="Learner to submit, if the run has several.")
     ] = None,
-    entry: Annotated[int | None, typer.Option(min=1, help="Number of the entry.")] = None,
-    attempt: Annotated[int, typer.Option(min=1, help="Number of the attempt.")] = 1,
     wait_s: Annotated[float, typer.Option(min=0, help="Seconds to wait for the verdict.")] = 600.0,
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Send it even if the server will refuse it.")
@@ -97,14 +96,8 @@ def submit(
     from gnomon_board import submit as send
 
     with answering("submit", as_json=as_json) as answer:
-        record = send(
-            Client(to, token, insecure=insecure),
-            *(folder, learner),
-            entry=entry,
-            attempt=attempt,
-            wait_s=wait_s,
-            anyway=anyway,
-        )
+        client = Client(to, token, insecure=insecure)
+        record = send(client, folder, learner, wait_s=wait_s, anyway=anyway)
         answer.results([record])
         which = f"submission {record['id']}" if record["id"] else str(folder)
         answer.say(f"{which}: {record['state']}: {record['reason']}")

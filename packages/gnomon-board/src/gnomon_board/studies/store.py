@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from gnomon_board.accounts import clean_name
 from gnomon_board.database import note
 from gnomon_board.errors import Conflict, Missing, Refusal
-from gnomon_board.schema import Study, now
+from gnomon_board.schema import ServerValue, Study, now
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.plan_check import check_plan
 from gnomon_board.tokens import digest_of
@@ -44,6 +44,15 @@ def make_study(session: Session, plan: StudyPlan) -> tuple[Study, str]:
 
 # -- invitations and players -----------------------------------------------------------------------
 
+#: Name of the server's public address among its values.
+ADDRESS = "address"
+
+
+def server_address(session: Session) -> str:
+    """Return the public address that the server had when it was last started."""
+    found = session.get(ServerValue, ADDRESS)
+    return "http://127.0.0.1:8080" if found is None else found.value
+
 
 def invite_anew(session: Session, study: Study) -> str:
     """Return the key of a new invitation, which opens the study again and ends the one before.
@@ -64,13 +73,13 @@ def close_study(session: Session, study: Study) -> None:
     note(session, "study closed", "study", study.id, public=False, name=study.name)
 
 
-def exclude(session: Session, study: Study, player: str) -> bool:
-    """Exclude a player from balancing, or include the player again; return whether excluded."""
+def exclude(session: Session, study: Study, player: str, *, undo: bool = False) -> None:
+    """Exclude a player from balancing and exports, or with ``undo`` include the player again."""
     found = next((each for each in study.assignments if each.player == player), None)
     if found is None:
         raise Missing(f"study {study.name!r} has no player {player[:64]!r}")
-    excluded = found.excluded_at is None
-    found.excluded_at = now() if excluded else None
-    action = "player excluded" if excluded else "player restored"
+    if undo == (found.excluded_at is None):
+        raise Conflict(f"{player} is {'not excluded' if undo else 'excluded already'}")
+    found.excluded_at = None if undo else now()
+    action = "player restored" if undo else "player excluded"
     note(session, action, "study", study.id, public=False, player=player)
-    return excluded

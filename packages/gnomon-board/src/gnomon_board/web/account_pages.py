@@ -15,7 +15,7 @@ from gnomon_board.schema import WAITING, AuditRecord, Entry, Season, Submission,
 from gnomon_board.seasons import why_closed
 from gnomon_board.tokens import is_live
 from gnomon_board.web.api.dependencies import MOST, MaybeCaller, ReadSession, site_of
-from gnomon_board.web.api.records import SubmissionRecord, TokenRequestRecord
+from gnomon_board.web.api.records import SubmissionRecord
 from gnomon_board.web.templating import html_response
 
 router = APIRouter(tags=["pages"])
@@ -45,8 +45,7 @@ def moderation(
     waiting = session.scalars(
         select(Submission).where(Submission.state.in_(_OPEN)).order_by(Submission.id).limit(_PAGE)
     )
-    requests = waiting_requests(session) if moderates else ()
-    asked = [TokenRequestRecord.of(each) for each in requests]
+    asked = waiting_requests(session) if moderates else ()
     return html_response(
         request,
         "board/moderation.html",

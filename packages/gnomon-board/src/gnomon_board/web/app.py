@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute
 from gnomon import __version__
 from gnomon.errors import GnomonError
 from gnomon_board.database import Database
-from gnomon_board.errors import Refusal, TooMany
+from gnomon_board.errors import Damaged, Refusal, TooMany
 from gnomon_board.settings import Settings
 from gnomon_board.standing_cache import StandingsCache
 from gnomon_board.web import (
@@ -131,6 +131,8 @@ def _refused(request: Request, error: Exception) -> Response:
         detail = f"{'.'.join(str(part)[:80] for part in first['loc'])}: {first['msg']}"
     else:
         detail = str(error).splitlines()[0]
+    if isinstance(error, Damaged):
+        _log.error(detail)
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(error.retry_after_s)
     return _told(request, status, detail, headers)

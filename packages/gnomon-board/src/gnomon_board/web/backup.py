@@ -17,7 +17,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -48,7 +47,10 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
 
     Raises LeaderboardError: the board has no SQLite file, or the folder is not empty.
     """
-    _file_of(database)
+    if database.file is None:
+        raise LeaderboardError(
+            "expected a SQLite file; back up PostgreSQL by pg_dump, then copy the folder evidence"
+        )
     require_head(database)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise LeaderboardError(f"{out}: expected a new or empty folder")
@@ -87,7 +89,7 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
 
 
 def restore_backup(backup: Path, settings: Settings) -> dict[str, Any]:
-    """Make the data folder and the SQLite file of a server from a backup; both must be new.
+    """Make the data folder of a server, with its SQLite file, from a backup.
 
     The tables of an older backup are migrated to this version. Nothing is left of a restore that
     fails: files are moved to their places after every hash was checked.
@@ -97,24 +99,21 @@ def restore_backup(backup: Path, settings: Settings) -> dict[str, Any]:
     record = _read_manifest(backup)
     if settings.evidence.exists() and any(settings.evidence.iterdir()):
         raise LeaderboardError(f"{settings.evidence}: expected no logs yet, found some")
-    file = _file_of(Database(settings.database))
+    file = settings.data / _DATABASE
     if file.exists():
         raise LeaderboardError(f"{file}: expected no leaderboard yet, found one")
     is_new = not settings.data.exists()
     settings.data.mkdir(parents=True, exist_ok=True)
     settings.data.chmod(0o700)
     try:
-        with (
-            TemporaryDirectory(prefix=".restoring-", dir=settings.data) as data,
-            TemporaryDirectory(prefix=".restoring-", dir=file.parent) as tables,
-        ):
-            held = replace(settings, data=Path(data))
-            n_logs = _copy_backup(backup, record, held, Path(tables) / _DATABASE)
+        with TemporaryDirectory(prefix=".restoring-", dir=settings.data) as data:
+            held = Settings(Path(data))
+            n_logs = _copy_backup(backup, record, held)
             settings.evidence.mkdir(exist_ok=True)
             for folder in held.evidence.glob("*"):
                 shutil.move(folder, settings.evidence)
             # Moved last: without its tables a restore is incomplete, and a server starts anew.
-            os.replace(Path(tables) / _DATABASE, file)
+            os.replace(held.data / _DATABASE, file)
     except BaseException:
         if is_new:
             shutil.rmtree(settings.data)
@@ -122,12 +121,13 @@ def restore_backup(backup: Path, settings: Settings) -> dict[str, Any]:
     return record | {"logs": n_logs}
 
 
-def _copy_backup(backup: Path, record: dict[str, Any], held: Settings, tables: Path) -> int:
+def _copy_backup(backup: Path, record: dict[str, Any], held: Settings) -> int:
     """Copy a backup's tables and logs, check every copy, and return the number of logs."""
+    tables = held.data / _DATABASE
     shutil.copyfile(backup / _DATABASE, tables)
     if not is_sound(tables, record["database_sha256"]):
         raise LeaderboardError("the backup's database is damaged")
-    source = Database(f"sqlite:///{tables}")
+    source = Database(held.database)
     try:
         upgrade(source)
         n_logs = 0
@@ -140,14 +140,6 @@ def _copy_backup(backup: Path, record: dict[str, Any], held: Settings, tables: P
     finally:
         source.close()
     return n_logs
-
-
-def _file_of(database: Database) -> Path:
-    if database.file is None:
-        raise LeaderboardError(
-            "expected a SQLite file; back up PostgreSQL by pg_dump, then copy the folder evidence"
-        )
-    return database.file
 
 
 #: Merges the write-ahead log, so that one file remains.

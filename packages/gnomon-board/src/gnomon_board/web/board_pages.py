@@ -160,7 +160,7 @@ def season_file(
     """Return the scores of a season as a tidy table, or the archive of the season.
 
     A row of ``scores.csv`` is a trial of a learner on a rule, with its errors; ``ranked`` marks
-    entries with a rank, and ``begun`` counts the attempts dealt to the account. ``season.zip``
+    entries with a rank, and ``begun`` counts the assignments of the account. ``season.zip``
     holds the season with its rules, the scores, and its reference in BibTeX. The same version of a
     season gives the same bytes; the ETag is their SHA-256.
     """

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, joinedload
 from gnomon_board.computation import computed
 from gnomon_board.database import find_named, find_row
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.evidence import attempts_of_trial
+from gnomon_board.evidence import sound_log
 from gnomon_board.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon_board.seasons import find_rule
 from gnomon_board.standing_cache import board_of, counted_trials
@@ -35,6 +35,7 @@ from gnomon_board.web.page_cache import CurrentBoard
 from gnomon_board.web.replays import replay_of
 from gnomon_board.web.templating import PageLinks, html_response, rendered
 from gohr import BoardSpec
+from gohr.experiments import read_log
 
 router = APIRouter(tags=["pages"])
 
@@ -43,7 +44,7 @@ router = APIRouter(tags=["pages"])
 def learner(
     request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
 ) -> Response:
-    """Show an entry: its rank, its attempts, its errors on each rule, its profile."""
+    """Show an entry: its rank, its assignments, its errors on each rule, its profile."""
     entry = find_row(session, Entry, entry_id)
     season = entry.season
 
@@ -210,7 +211,7 @@ def submission(request: Request, session: ReadSession, number: RowId, who: Maybe
         .options(joinedload(VerifiedTrial.rule))
         .order_by(VerifiedTrial.rule_id, VerifiedTrial.number)
     )
-    moderates = who is not None and who.may("moderate")
+    owner = found.attempt.entry.account_id
     return html_response(
         request,
         "board/submission.html",
@@ -220,8 +221,8 @@ def submission(request: Request, session: ReadSession, number: RowId, who: Maybe
         division=found.season.division,
         trials=trials.all(),
         can_replay=found.state == "verified" and not shows_hidden_rules(found),
-        moderates=moderates,
-        owns=moderates or (who is not None and who.account_id == found.attempt.entry.account_id),
+        moderates=who is not None and who.may("moderate"),
+        may_withdraw=who is not None and who.may("submit") and who.account_id == owner,
     )
 
 
@@ -248,7 +249,10 @@ def replay(
     played = set(session.scalars(of_submission))
     rules = [each.name for each in found.season.rules if each.id in played]
     rule = rule or rules[0]
-    log = attempts_of_trial(database, settings, found, rule, trial)
+    data = sound_log(database, settings, found).read_bytes()
+    log = read_log(data, only=(rule, trial)).get((rule, trial))
+    if log is None:
+        raise Missing(f"submission {found.id} has no trial {trial} of rule {rule[:64]!r}")
     learner = found.attempt.entry.name
     shown = replay_of(log, BoardSpec(**found.season.board), learner, rule, episode, step)
     values = {"rule": rule, "trial": trial, "episode": episode, "step": shown.step}

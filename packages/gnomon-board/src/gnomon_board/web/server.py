@@ -22,8 +22,9 @@ from sqlalchemy.exc import IntegrityError
 from gnomon_board.accounts import make_account
 from gnomon_board.database import Database, current_revision, note, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.schema import Account
+from gnomon_board.schema import Account, ServerValue
 from gnomon_board.settings import Settings
+from gnomon_board.studies.store import ADDRESS
 from gnomon_board.tokens import issue_token
 from gnomon_board.web.limits import Connections, Counts, client_of
 from gnomon_board.web.request_log import LogFormat, log_to_stderr
@@ -131,7 +132,10 @@ def serve(
             keeper.start()
         address, number = listening.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
-        on_start(f"http://{shown}:{number}", first_token)
+        url = f"http://{shown}:{number}"
+        with database.writing() as session:
+            session.merge(ServerValue(name=ADDRESS, value=settings.public_url or url))
+        on_start(url, first_token)
         try:
             uvicorn.Server(config).run(sockets=[listening])
         finally:

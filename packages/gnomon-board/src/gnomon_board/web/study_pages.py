@@ -5,19 +5,17 @@ Studies are made, closed and exported by ``gnomon-board study``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Body, Path, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from gnomon_board.database import find_row
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.schema import Study, StudyAssignment
+from gnomon_board.schema import Study
 from gnomon_board.studies.participants import (
     Step,
     find_invitation,
@@ -96,30 +94,6 @@ class Taken(Lead):
     page: int = 0
 
 
-@dataclass(frozen=True)
-class PlayerPage:
-    """The current step of a player of a study, with its text and questions.
-
-    ``step`` is ``instructions``, ``quiz``, ``play``, ``demographics`` or ``end``;
-    ``number`` counts the pages of instructions from 0, or the tries of a quiz.
-    """
-
-    title: str
-    step: Step
-    number: int
-    n_pages: int
-    text: str
-    pages: tuple[str, ...]
-    questions: list[dict[str, Any]]
-    n_played: int
-    n_rules: int
-    finished: bool
-    ending: str
-    points: int | None
-    completion_code: str
-    completion_url: str
-
-
 @router.get("/join/{key}", include_in_schema=False)
 def invitation_html(request: Request, session: ReadSession, key: Key) -> Response:
     """Show the consent text; lead a participant who joined in this browser to the current step.
@@ -193,13 +167,17 @@ def join_study(
     return Lead(address=f"/players/{player}")
 
 
-def _player_page(session: Session, player: StudyAssignment, plan: StudyPlan) -> PlayerPage:
+@router.get("/players/{key}", include_in_schema=False)
+def player_html(request: Request, session: ReadSession, key: Key) -> Response:
+    """Show a player the current step of the study."""
+    player = find_player(session, key)
+    plan = StudyPlan.from_record(player.study.plan)
     step, number = step_of(player, plan)
     text, asked = "", tuple[Question, ...]()
     match step:
         case "instructions":
             text = plan.instructions[number]
-        case "quiz":
+        case "quiz":  # its pages are numbered by the tries
             number = quiz_tries(session, player, plan)
             asked = plan.quiz.questions if plan.quiz else ()
         case "demographics":
@@ -211,40 +189,25 @@ def _player_page(session: Session, player: StudyAssignment, plan: StudyPlan) -> 
     completion = None if ending is None else plan.recruitment.completion(ending)
     code, identifiers = player.completion_code, player.identifiers
     listed = plan.lists[player.rule_list]
-    return PlayerPage(
+    return html_response(
+        request,
+        "play/player.html",
+        key=key,
         title=player.study.title,
         step=step,
         number=number,
-        n_pages=len(plan.instructions),
         text=text,
-        pages=plan.instructions if step == "quiz" else (),
-        questions=[question.model_dump(exclude={"answer"}) for question in asked],
+        pages=plan.instructions,
+        questions=asked,
         n_played=player.n_played,
         n_rules=len(listed),
-        finished=player.finished_at is not None,
         ending=player.ending,
         points=player.points if step == "end" and any(x.points for x in listed) else None,
         completion_code=code if ending else "",
         completion_url="" if completion is None else completion.address(code, identifiers),
+        # No reply is given on test boards, so that their players are not asked for few errors.
+        has_evidence=any(each.evidence for each in listed),
     )
-
-
-@router.get("/api/players/{key}")
-def player_record(session: ReadSession, key: Key) -> PlayerPage:
-    """Return the current step of a player."""
-    player = find_player(session, key)
-    return _player_page(session, player, StudyPlan.from_record(player.study.plan))
-
-
-@router.get("/players/{key}", include_in_schema=False)
-def player_html(request: Request, session: ReadSession, key: Key) -> Response:
-    """Show a player the current step of the study."""
-    player = find_player(session, key)
-    plan = StudyPlan.from_record(player.study.plan)
-    page = _player_page(session, player, plan)
-    # No reply is given on test boards, so that their players are not asked for few errors.
-    has_evidence = any(each.evidence for each in plan.lists[player.rule_list])
-    return html_response(request, "play/player.html", page=page, key=key, has_evidence=has_evidence)
 
 
 _Answer = Annotated[str, Field(max_length=2000)]

@@ -57,10 +57,10 @@ def piece_words(piece: Any) -> str:
 
 _WHY_UNRANKED = {
     "incomplete": "trials are missing",
-    "withdrawn attempt": "a verified attempt was withdrawn",
-    "refused attempt": "an attempt was refused or withdrawn",
-    "unverified attempt": "the server could not verify an attempt",
-    "unfinished attempt": "an attempt was begun and is not finished",
+    "withdrawn attempt": "a verified assignment was withdrawn",
+    "refused attempt": "an assignment was refused or withdrawn",
+    "unverified attempt": "the server could not verify an assignment",
+    "unfinished attempt": "an assignment was begun and is not finished",
 }
 
 

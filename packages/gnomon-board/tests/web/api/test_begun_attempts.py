@@ -36,7 +36,7 @@ def test_an_attempt_that_is_left_is_shown_and_keeps_its_entry_from_a_rank(
     assert (line["contender"]["name"], line["why"]) == ("chooser", "unfinished attempt")
     assert line["contender"]["n_attempts"] == 1
     page = client.get("/seasons/s1").text
-    assert "an attempt was begun and is not finished" in page
+    assert "an assignment was begun and is not finished" in page
 
 
 def test_the_best_of_three_does_not_hide_the_other_two(client, database, token, season, settings):
@@ -60,7 +60,9 @@ def test_the_best_of_three_does_not_hide_the_other_two(client, database, token, 
     assert found["best"]["n_begun"] == 4
     assert found["honest"]["n_begun"] == 1
     assert "one of 4 begun" in client.get("/seasons/s1").text
-    assert "ada has begun 4 attempts in this season" in client.get(f"/entries/{best['entry']}").text
+    assert (
+        "ada has begun 4 assignments in this season" in client.get(f"/entries/{best['entry']}").text
+    )
 
 
 def test_withdrawing_an_attempt_does_not_take_it_out_of_the_count(

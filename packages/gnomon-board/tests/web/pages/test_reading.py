@@ -59,7 +59,7 @@ def test_the_rows_are_those_of_the_interface_in_the_order_of_their_ranks(lively,
     assert [float(text.replace(",", "")) for text in shown] == pytest.approx(
         [errors for _, _, errors in keys], rel=0.01
     )
-    assert "2 attempts, 2 verified" in page
+    assert "2 assignments, 2 verified" in page
 
 
 def test_withdrawn_and_refused_attempts_are_tombstones_with_a_reason(lively):

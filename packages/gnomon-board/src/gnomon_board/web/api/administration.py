@@ -47,7 +47,7 @@ from gnomon_board.web.api.dependencies import (
     WriteSession,
     paced,
 )
-from gnomon_board.web.api.records import Form, IssuedToken, TokenRecord, TokenRequestRecord
+from gnomon_board.web.api.records import Form, IssuedToken, TokenRecord
 from gnomon_board.web.limits import HOUR_S
 from gnomon_board.web.middleware import address_of
 
@@ -236,9 +236,6 @@ class Decision(Form):
 
 
 @moderation_router.post("/token-requests/decisions")
-def decide_requests(
-    session: WriteSession, decision: Decision, who: Moderator
-) -> list[TokenRequestRecord]:
+def decide_requests(session: WriteSession, decision: Decision, who: Moderator) -> list[int]:
     """Grant requests, which makes the accounts, or refuse them; return those that waited."""
-    found = decide(session, decision.requests, grant=decision.grant, by=who.account_id)
-    return [TokenRequestRecord.of(each) for each in found]
+    return decide(session, decision.requests, grant=decision.grant, by=who.account_id)

@@ -98,7 +98,7 @@ def register_entry(
 
 @entries_router.get("/entries/{entry}/attempts/{number}/config", response_class=PlainTextResponse)
 def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
-    """Return what an attempt has to play, as the TOML file for ``gohr run``.
+    """Return what an assignment has to play, as the TOML file for ``gohr run``.
 
     A hidden season returns it only after its reveal, so that anyone can replay its logs.
     """
@@ -114,14 +114,14 @@ def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
 
 @entries_router.post("/entries/{entry}/attempts", status_code=201, dependencies=[Depends(paced)])
 def assign_next_attempt(session: WriteSession, entry: RowId, who: Submitter) -> EntryRecord:
-    """Assign the next attempt of an entry, on other boards. It counts from now on."""
+    """Make the next assignment of an entry, of other boards. It counts from now on."""
     found = own_entry(session, entry, who.account_id)
     new_attempt(session, found)
     session.refresh(found)
     return EntryRecord.of(found)
 
 
-# -- attempts of hidden seasons, in many trials with each request ---------------------------------
+# -- play of hidden seasons, in many trials with each request -------------------------------------
 
 remote_router = APIRouter(prefix="/api", tags=["hidden division"])
 
@@ -130,13 +130,13 @@ remote_router = APIRouter(prefix="/api", tags=["hidden division"])
 def begin_attempt(
     session: WriteSession, entry: RowId, number: RowId, who: Submitter
 ) -> AttemptPlay:
-    """Begin to play an attempt through the server, or return how far it is."""
+    """Begin to play an assignment through the server, or return how far it is."""
     return begin(session, entry, number, account_id=who.account_id)
 
 
 @remote_router.post("/remote/entries/{entry}/attempts/{number}/close", status_code=204)
 def close(session: WriteSession, entry: RowId, number: RowId, who: Submitter) -> None:
-    """Close an attempt that was begun: the rest of it is scored as errors."""
+    """Close an assignment that was begun: the rest of it is scored as errors."""
     close_attempt(session, entry, number, account_id=who.account_id)
 
 
@@ -169,14 +169,14 @@ def announce_submission(
     manifest: Manifest,
     who: Submitter,
 ) -> SubmissionRecord:
-    """Announce the log of an attempt.
+    """Announce the log of an assignment.
 
     The log itself follows by ``PUT /api/submissions/{id}/log``. Asking again with the same log
     gives the same submission.
     """
     key, most = f"submit {who.account_id}", settings.submissions_per_hour
     intake.counts.count(key, most=most, window_s=HOUR_S)
-    found = own_entry(session, entry, who.account_id, or_any=who.may("moderate"))
+    found = own_entry(session, entry, who.account_id)
     submission = announce(session, settings, attempt_of(found, number), manifest)
     return SubmissionRecord.with_place(submission, session)
 
@@ -246,14 +246,14 @@ def change_submission(
     who: Anybody,
     why: Reason | None = None,
 ) -> SubmissionRecord:
-    """Withdraw a submission; as a moderator, refuse it or verify it again.
+    """Withdraw one's own submission; as a moderator, refuse any or verify it again.
 
-    The reason is public. The record of the submission stays, and the attempt counts.
+    The reason is public. The record of the submission stays, and the assignment counts.
     """
     check_scopes(who.scopes, ["submit" if action == "withdraw" else "moderate"])
     found = find_row(session, Submission, submission, lock=True)
     if action == "withdraw":
-        own_entry(session, found.attempt.entry_id, who.account_id, or_any=who.may("moderate"))
+        own_entry(session, found.attempt.entry_id, who.account_id)
     change(session, found, action, why.reason if why else "", by=who.account_id)
     session.flush()
     return SubmissionRecord.with_place(found, session)
@@ -272,8 +272,7 @@ def _may_send(
     intake.counts.count(key, most=most, window_s=HOUR_S)
     with database.reading() as session:
         submission = find_row(session, Submission, submission_id)
-        entry = submission.attempt.entry_id
-        own_entry(session, entry, who.account_id, or_any=who.may("moderate"))
+        own_entry(session, submission.attempt.entry_id, who.account_id)
         announced = submission.log_bytes
     intake.counts.count(
         *(f"MiB {who.account_id}", f"MiB {address}"),

@@ -100,7 +100,7 @@ class SeasonRecord(BaseModel):
 
 
 class AttemptRecord(_RowRecord):
-    """One go of an entry; with the seed of the boards where the player draws them."""
+    """An assignment of an entry; with the seed of the boards where the player draws them."""
 
     number: int
     seed: Annotated[int | None, Field(validation_alias="public_seed")]
@@ -108,7 +108,7 @@ class AttemptRecord(_RowRecord):
 
 
 class EntryRecord(_RowRecord):
-    """A registered learner, with every attempt it was given."""
+    """A registered learner, with every assignment."""
 
     id: int
     season: _NameOf
@@ -169,18 +169,3 @@ class IssuedToken(TokenRecord):
     """A new API token. ``token`` is shown only once."""
 
     token: str
-
-
-class TokenRequestRecord(_RowRecord):
-    """A request for a token; contact and reason only while it waits.
-
-    ``network`` is the same for requests from one network.
-    """
-
-    id: int
-    name: str
-    contact: str
-    reason: str
-    state: str
-    network: Annotated[str, BeforeValidator(lambda text: (text or "")[:12])]
-    created_at: _Moment

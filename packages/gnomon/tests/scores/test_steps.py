@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gnomon as gn
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable, at_common_step, on_grid, read_scores
 from score_tables import with_notes
 
@@ -152,8 +152,3 @@ def test_a_grid_of_one_step_is_none():
         on_grid(table_of(a_0=LONG), 1)
     with pytest.raises(ScoreDataError, match="expected a grid of 2 to 10,000 steps, found 20,000"):
         on_grid(table_of(a_0=LONG), 20_000)
-
-
-def test_the_warnings_are_of_one_kind():
-    with pytest.warns(DegenerateScoresWarning):
-        on_grid(table_of(a_0=LONG, a_1={0: 0.0, 5: 5.0, 10: 0.0}))

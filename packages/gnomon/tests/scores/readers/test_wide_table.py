@@ -111,6 +111,14 @@ def test_a_column_of_seeds_is_no_task(tmp_path):
     assert table.runs("A", "pong").tolist() == [2, 4]
 
 
+@pytest.mark.parametrize("head", ["model,lr", "model,seed,lr"])
+def test_a_learning_rate_is_no_task(tmp_path, head):
+    path = written(tmp_path / "board.csv", f"{head},pong,ant\na{',1' * head.count(',')},2,3\n")
+    with pytest.warns(DegenerateScoresWarning, match="columns left out, since they are .*: lr"):
+        table = read_scores(path, columns_are="tasks" if "seed" in head else None)
+    assert table.tasks == ("pong", "ant")
+
+
 def test_what_tells_of_a_model_is_no_task(tmp_path):
     head = "eval,Average \u2b06\ufe0f,Hub \u2764\ufe0f,#Params (B),CO\u2082 cost (kg),IFEval"
     path = written(tmp_path / "board.csv", f"{head},Rank of words\na,9,1,7,1,5,6\nb,8,3,7,3,4,7\n")

@@ -24,6 +24,7 @@ from gnomon.scores.tidy import (
     LOW_SIGNS,
     Origin,
     is_marked_low,
+    is_setting,
     missing_columns,
     refuse_decimal_commas,
     role_of,
@@ -88,6 +89,9 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     if wanted.columns_are or _has_keys(raw.names):
         keys = _keys_of_rows(raw, wanted, origin)
         values = [name for name in raw.names if name not in keys.values()]
+        if settings := list(filter(is_setting, values)):
+            note(f"columns left out, since they are settings of runs: {listed(settings)}")
+            values = [name for name in values if name not in settings]
         what = wanted.columns_are or _meaning(keys, values, origin)
         if _INDEX in values:
             values.remove(_INDEX)
@@ -172,7 +176,7 @@ def _role(heading: str) -> str | None:
 
 
 def _values(names: Sequence[str]) -> list[str]:
-    return [name for name in names if name and _role(name) is None]
+    return [name for name in names if name and _role(name) is None and not is_setting(name)]
 
 
 def _are_runs(values: Sequence[str]) -> bool:
@@ -301,7 +305,7 @@ def _has_number(found: Sequence[float | None]) -> bool:
 
 
 def _is_no_task(heading: str) -> bool:
-    return _plain(heading) in NO_TASKS
+    return _plain(heading) in NO_TASKS or is_setting(heading)
 
 
 def _names_algorithms(heading: str) -> bool:
@@ -329,10 +333,9 @@ def _repeated(column: Column) -> list[int]:
     """Return the first two rows with the same text, none if all are different."""
     places: dict[str, int] = {}
     for row, value in enumerate(column.tolist()):
-        text = "" if value is None else str(value).strip()
-        if text in places:
-            return [places[text], row]
-        places[text] = row
+        first = places.setdefault("" if value is None else str(value).strip(), row)
+        if first < row:
+            return [first, row]
     return []
 
 

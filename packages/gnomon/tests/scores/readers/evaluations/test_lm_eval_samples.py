@@ -7,7 +7,7 @@ import pytest
 from evaluation_logs import SHARED, lm_eval_line, write_lm_eval
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.results import noted
-from gnomon.scores import read_scores, write_scores
+from gnomon.scores import read_scores
 
 is_shared = pytest.mark.skipif(
     not SHARED.is_dir(), reason="the evaluation logs are not in the repository"
@@ -127,14 +127,6 @@ def test_without_results_the_folder_names_the_model(tmp_path):
         assert read_scores(tmp_path).algorithms == ("model-x",)
 
 
-def test_items_of_other_contents_are_refused(tmp_path):
-    for model, texts in {"a": ["p", "q"], "b": ["q", "p"]}.items():
-        lines = [lm_eval_line(i, acc=1.0, text=text) for i, text in enumerate(texts)]
-        write_lm_eval(tmp_path / model, model, {"quiz": lines})
-    with pytest.raises(ScoreDataError, match="item 'quiz/0': expected the same input everywhere"):
-        read_scores(tmp_path)
-
-
 def test_low_scores_may_be_good_and_lines_may_lack_one(tmp_path):
     lines = [lm_eval_line(0, brier=0.2), lm_eval_line(1, brier=None)]
     write_lm_eval(tmp_path, "m", {"quiz": lines}, higher_is_better={"quiz": {"brier": False}})
@@ -157,12 +149,3 @@ def test_wrong_samples_are_told(tmp_path):
         path.write_text(text)
         with pytest.raises(ScoreDataError, match=re.escape(message)):
             read_scores(path, format="lm-eval-samples")
-
-
-def test_a_table_of_samples_is_written_and_read_back(tmp_path):
-    lines = [line | {"doc": {"question_id": 7, "topic": "t"}} for line in quiz([1.0, 0.0])]
-    table = read_scores(write_lm_eval(tmp_path / "m", "m", {"quiz": lines}), cluster="topic")
-    for name in ("samples.csv", "samples.parquet"):
-        write_scores(table, tmp_path / name)
-        again = read_scores(tmp_path / name)
-        assert (str(again), again.units, again.cluster) == (str(table), "items", "topic")

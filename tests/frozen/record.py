@@ -28,6 +28,7 @@ from frozen.cases import CAPTIVE, LEARNERS, SECTIONS, write_inputs
 from gnomon import __version__
 from gohr.experiments import Run
 from gohr.experiments.attempts import attempt_columns
+from gohr.learners import chance_of_success
 
 EXPECTED = Path(__file__).with_name("expected")
 _SECRET = {"token", "invitation", "salt", "commitment", "computed", "prefix", "database_sha256"}
@@ -189,10 +190,12 @@ def _learners(_: str) -> dict[str, Any]:
 def _hashes(run: Path) -> dict[str, str]:
     """Return a hash of the rows of each trial, as a Polars data frame of the first edition."""
     attempts, folder = {}, Run.open(run)
+    rules = {rule.name: rule.rule_set for rule in folder.config.rules}
     for trial in folder.trials():
         log = folder.log(trial)
         key = trial.learner, trial.rule, trial.trial
-        columns = list(attempt_columns({key: log}).items())[3:]
+        p0 = chance_of_success(rules[trial.rule], log, board_spec=folder.config.board)
+        columns = list(attempt_columns({key: log}, {key: p0}).items())[3:]
         types = ", ".join(f"('{name}', {_TYPES[name]})" for name, _ in columns)
         rows = list(zip(*(column.tolist() for _, column in columns), strict=True))
         assert log.n_attempts.all(), "an episode without attempts had empty fields"

@@ -6,7 +6,7 @@ own (a framework, a server), and :class:`TrialLog` the record that both return.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import index
 from typing import Protocol, SupportsIndex, final
 
@@ -41,9 +41,8 @@ class TrialLog:
         0 accepted, 4 denied, 7 immovable, 3 empty cell, -4 after the end of the episode.
     finish : numpy.ndarray of int8, shape (n_episodes,)
         0 the horizon came first, 1 cleared, 2 stalemate.
-    p0 : numpy.ndarray of float, shape (n_rows,), optional
-        Chance of success at each attempt of a player who attempts any bucket for any piece; a run
-        keeps it.
+    only_movable : bool
+        Whether only pieces that could be moved could be tried, as people with fixed feedback do.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class TrialLog:
     actions: npt.NDArray[np.uint8]
     outcomes: npt.NDArray[np.int8]
     finish: npt.NDArray[np.int8]
-    p0: npt.NDArray[np.float64] | None = None
+    only_movable: bool = field(default=False, kw_only=True)
 
     def __repr__(self) -> str:
         """Return the numbers of boards and of attempts."""

@@ -48,15 +48,6 @@ class Replay:
     n_accepting: npt.NDArray[np.int16]
 
 
-def chances(
-    n_permitted: npt.NDArray[np.integer[Any]], n_pieces: npt.NDArray[np.integer[Any]]
-) -> npt.NDArray[np.float64]:
-    """Return p0, the chance that any bucket for any piece is accepted; 0 if there is no piece."""
-    possible = np.multiply(n_pieces, N_BUCKETS, dtype=np.int64)
-    chance: npt.NDArray[np.float64] = n_permitted / np.maximum(possible, 1)
-    return chance
-
-
 def replay(
     boards: npt.NDArray[np.uint8],
     n_attempts: npt.NDArray[np.int64],

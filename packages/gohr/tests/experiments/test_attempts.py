@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,7 +63,7 @@ def test_other_bytes_are_refused(log, data):
         attempts_of(raw + b"x")
 
 
-def rows_slowly(log: TrialLog) -> list[tuple[object, ...]]:
+def rows_slowly(log: TrialLog, chances: np.ndarray | None = None) -> list[tuple[object, ...]]:
     """The rows of a trial, as its description has them, one after another."""
     rows: list[tuple[object, ...]] = []
     n = 0
@@ -78,7 +77,7 @@ def rows_slowly(log: TrialLog) -> list[tuple[object, ...]]:
             cell, bucket = divmod(int(log.actions[n]), 4)
             state = finish if k + 1 >= n_live else 0
             first = None if k else codes
-            p0 = None if log.p0 is None else float(log.p0[n])
+            p0 = None if chances is None else float(chances[n])
             rows.append((e, 1 + k, 1 + cell, bucket, outcome, state, first, p0))
             n += 1
     return rows
@@ -86,12 +85,13 @@ def rows_slowly(log: TrialLog) -> list[tuple[object, ...]]:
 
 @given(trial_logs(), trial_logs())
 def test_the_columns_are_those_of_a_loop(one, two):
-    one = replace(one, p0=np.linspace(0, 1, len(one.actions)))
-    columns = attempt_columns({("a", "r", 0): one, ("a", "r", 1): two})
+    chances = np.linspace(0, 1, len(one.actions))
+    trials = {("a", "r", 0): one, ("a", "r", 1): two}
+    columns = attempt_columns(trials, {("a", "r", 0): chances})
     names = ("episode", "attempt", "cell", "bucket", "outcome", "finish", "board")
     p0 = [None if np.isnan(x) else x for x in columns["p0"].tolist()]
     found = list(zip(*(columns[name].tolist() for name in names), p0, strict=True))
-    assert found == rows_slowly(one) + rows_slowly(two)
+    assert found == rows_slowly(one, chances) + rows_slowly(two)
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])

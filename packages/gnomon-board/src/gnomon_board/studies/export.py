@@ -258,8 +258,7 @@ def write_study_run(
         texts.setdefault(task, game.session.game.rule_text)
         boards.setdefault(task, [b""] * n_trials)[trial] = log.boards.tobytes()
         seconds = sum(attempt.reaction_s for attempt in game.session.attempts)
-        counts = game.session.counts()
-        made.append(RecordedTrial(people.name, task, trial, log, seconds, counts))
+        made.append(RecordedTrial(people.name, task, trial, log, seconds))
     config = ExperimentConfig(
         name,
         [RuleEntry(*each) for each in sorted(texts.items())],

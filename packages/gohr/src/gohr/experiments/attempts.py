@@ -13,6 +13,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -23,14 +24,12 @@ from gohr.board import N_BUCKETS, N_CELLS
 from gohr.errors import ConfigError
 from gohr.outcomes import EPISODE_OVER, IN_PROGRESS
 from gohr.playing import TrialLog
-from gohr.replays import Replay, chances
 
-#: Numbers of episodes, of attempts and of codes a board; 2 with chances, else 0.
+#: Numbers of episodes, of attempts and of codes a board; 1 if only movable pieces could be tried.
 _HEAD = struct.Struct("<IIHB")
-_CHANCES = 2
 
 
-def attempt_bytes(log: TrialLog, counts: Replay | None = None) -> bytes:
+def attempt_bytes(log: TrialLog) -> bytes:
     """Return a trial as raw columns: equal trials give equal bytes on every machine.
 
     Examples
@@ -41,30 +40,25 @@ def attempt_bytes(log: TrialLog, counts: Replay | None = None) -> bytes:
     >>> attempt_bytes(trial.play()) == attempt_bytes(trial.play())
     True
     """
-    flags = 0 if counts is None else _CHANCES
     parts = [
-        _HEAD.pack(log.n_attempts.size, log.actions.size, log.boards.shape[1], flags),
+        _HEAD.pack(log.n_attempts.size, log.actions.size, log.boards.shape[1], log.only_movable),
         log.n_attempts.astype("<i4").tobytes(),
         log.finish.astype(np.int8).tobytes(),
         log.boards.astype(np.uint8).tobytes(),
         log.actions.astype(np.uint8).tobytes(),
         log.outcomes.astype(np.int8).tobytes(),
     ]
-    if counts is not None:
-        # At most 36 pieces, and four attempts for each.
-        parts.append(counts.n_pieces.astype(np.uint8).tobytes())
-        parts.append(counts.n_permitted.astype(np.uint8).tobytes())
     return b"".join(parts)
 
 
 def attempts_of(raw: bytes) -> TrialLog:
     """Return the trial of the bytes of :func:`attempt_bytes`; ValueError if they are not that."""
     try:
-        n_episodes, n_rows, width, flags = _HEAD.unpack_from(raw)
+        n_episodes, n_rows, width, only_movable = _HEAD.unpack_from(raw)
     except struct.error as error:
         raise ValueError(str(error)) from None
-    if width != N_CELLS or flags not in (0, _CHANCES):
-        raise ValueError(f"expected boards of {N_CELLS} cells and flags 0 or 2")
+    if width != N_CELLS or only_movable > 1:
+        raise ValueError(f"expected boards of {N_CELLS} cells and a last number of 0 or 1")
     place = _HEAD.size
 
     def column(n: int, dtype: str = "u1") -> npt.NDArray[np.integer]:
@@ -77,24 +71,30 @@ def attempts_of(raw: bytes) -> TrialLog:
     finish = column(n_episodes, "i1").astype(np.int8)
     boards = column(n_episodes * width).astype(np.uint8).reshape(n_episodes, width)
     actions, outcomes = column(n_rows).astype(np.uint8), column(n_rows, "i1").astype(np.int8)
-    p0 = None
-    if flags == _CHANCES:
-        n_pieces, n_permitted = column(n_rows), column(n_rows)
-        p0 = chances(n_permitted, n_pieces)
     if place != len(raw) or n_attempts.min(initial=0) < 0 or n_attempts.sum() != n_rows:
         raise ValueError(f"expected {place} bytes of {n_rows} attempts, found {len(raw)} bytes")
-    return TrialLog(boards, n_attempts, actions, outcomes, finish, p0)
+    columns = boards, n_attempts, actions, outcomes, finish
+    return TrialLog(*columns, only_movable=bool(only_movable))
 
 
-def attempt_columns(trials: Mapping[tuple[str, str, int], TrialLog]) -> dict[str, npt.NDArray[Any]]:
-    """Return the attempts of trials as :meth:`gohr.experiments.Run.attempts` has them."""
+def attempt_columns(
+    trials: Mapping[tuple[str, str, int], TrialLog],
+    chances: Mapping[tuple[str, str, int], npt.NDArray[np.float64]] = MappingProxyType({}),
+) -> dict[str, npt.NDArray[Any]]:
+    """Return the attempts of trials as :meth:`gohr.experiments.Run.attempts` has them.
+
+    ``chances`` has the chance of success at each attempt, which is NaN where it is not known.
+    """
     codes, states = np.zeros(0, np.uint8), np.zeros(0, np.int8)
     nothing = TrialLog(codes.reshape(0, N_CELLS), np.zeros(0, np.int64), codes, states, states)
-    parts = [_columns(*each) for each in trials.items()] or [_columns(("", "", 0), nothing)]
+    some = trials or {("", "", 0): nothing}
+    parts = [_columns(key, log, chances.get(key, np.nan)) for key, log in some.items()]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _columns(key: tuple[str, str, int], log: TrialLog) -> dict[str, npt.NDArray[Any]]:
+def _columns(
+    key: tuple[str, str, int], log: TrialLog, p0: npt.NDArray[np.float64] | float
+) -> dict[str, npt.NDArray[Any]]:
     n_rows = np.maximum(log.n_attempts, 1)
     first = np.cumsum(n_rows) - n_rows  # row of the first attempt of each episode
     episode = np.repeat(np.arange(n_rows.size, dtype=np.int32), n_rows)
@@ -127,7 +127,7 @@ def _columns(key: tuple[str, str, int], log: TrialLog) -> dict[str, npt.NDArray[
         "outcome": outcome,
         "finish": np.where(ended, log.finish[episode], IN_PROGRESS).astype(np.int8),
         "board": board,
-        "p0": of_attempts(np.nan if log.p0 is None else log.p0, np.nan, np.float64),
+        "p0": of_attempts(p0, np.nan, np.float64),
     }
 
 
@@ -145,8 +145,7 @@ def write_log(trials: Mapping[tuple[str, int], TrialLog]) -> bytes:
     Parameters
     ----------
     trials : mapping of (str, int) to TrialLog
-        By rule and number of the trial. Their ``p0`` are not written: :func:`read_log` returns None
-        for them.
+        By rule and number of the trial.
 
     Returns
     -------
@@ -244,8 +243,8 @@ def read_log(
                 if key in trials:
                     raise ValueError("found twice")
                 log = trials[key] = attempts_of(archive.read(member))
-                if log.p0 is not None:
-                    raise ValueError("expected attempts alone, found further columns")
+                if log.only_movable:
+                    raise ValueError("expected attempts of a learner, who may try any piece")
                 n_rows += log.actions.size
                 if n_rows > max_rows:
                     raise ConfigError(f"expected at most {max_rows} attempts, found more")

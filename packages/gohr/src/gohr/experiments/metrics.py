@@ -183,9 +183,7 @@ def _skill(trial: Attempts) -> float:
     """Return g of the model P(success) = p0 + (1 - p0) g; NaN where chance could not fail."""
     from gohr.learners.fixed_players import chance_of_success
 
-    chances = trial.log.p0
-    if chances is None:
-        chances = chance_of_success(trial.rule_set, trial.log, board_spec=trial.board_spec)
+    chances = chance_of_success(trial.rule_set, trial.log, board_spec=trial.board_spec)
     expected = float((1 - chances[trial.counted]).sum())
     return 1 - float((~trial.accepted).sum()) / expected if expected > 0 else math.nan
 

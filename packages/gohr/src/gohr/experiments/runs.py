@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gohr.playing import TrialLog
-    from gohr.replays import Replay
 
 #: Packages whose versions may affect what is played.
 _PACKAGES = ("numpy", "numba", "llvmlite", "torch")
@@ -245,7 +244,8 @@ class Run:
             its episode, ``cell`` 1 to 36, ``bucket`` 0 to 3, ``outcome`` the code of the game,
             ``finish`` the state of the episode after the attempt (0 going on, 1 cleared, 2
             stalemate), ``board`` the 36 codes of the board as bytes on the first row of its episode
-            and None elsewhere, ``p0`` as in :class:`gohr.TrialLog`. Data frames take it:
+            and None elsewhere, ``p0`` the chance of success of a random attempt
+            (:func:`gohr.learners.chance_of_success`). Data frames take it:
             ``pandas.DataFrame(columns)``.
 
         Raises
@@ -264,6 +264,7 @@ class Run:
         18
         """
         from gohr.experiments.attempts import attempt_columns
+        from gohr.learners import chance_of_success
 
         for kind, name, known in (
             ("learner", learner, self.grid.learners),
@@ -276,7 +277,10 @@ class Run:
             for x in self.trials()
             if x.error is None and learner in (None, x.learner) and rule in (None, x.rule)
         ]
-        return attempt_columns({(x.learner, x.rule, x.trial): log for x, log in self.each(done)})
+        logs = {(x.learner, x.rule, x.trial): log for x, log in self.each(done)}
+        rules, spec = {x.name: x.rule_set for x in self.config.rules}, self.config.board
+        p0 = {key: chance_of_success(rules[key[1]], x, board_spec=spec) for key, x in logs.items()}
+        return attempt_columns(logs, p0)
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the columns of :meth:`attempts` as a Parquet file.
@@ -308,8 +312,6 @@ class RecordedTrial:
         On the boards of the experiment.
     wall_time_s : float, optional
         How long it took, in seconds.
-    counts : Replay, optional
-        Possible attempts at each step, if not any piece on the board.
     """
 
     learner: str
@@ -317,7 +319,6 @@ class RecordedTrial:
     number: int
     log: TrialLog
     wall_time_s: float | None = None
-    counts: Replay | None = None
 
 
 def write_recorded_run(
@@ -373,8 +374,7 @@ def write_recorded_run(
     with run.writing() as writer:
         for one in trials:
             trial = Trial.of(config, learners[one.learner], rules[one.task], one.number)
-            encoded = encode(trial, one.log, one.wall_time_s, one.counts)
-            writer.record(run.place_of(trial), *encoded)
+            writer.record(run.place_of(trial), *encode(trial, one.log, one.wall_time_s))
     if path.exists():
         shutil.rmtree(path)
     os.replace(new, path)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 #: The file that identifies a run folder.
 RUN_FILE = "run.sqlite"
 #: Counts up when the layout changes so that older programs cannot read it.
-FORMAT = 4
+FORMAT = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gohr.playing import TrialLog
-    from gohr.replays import Replay
 
 #: Boards of a rule on which its first moves are tested.
 _MOST_TESTED = 100
@@ -186,20 +185,12 @@ def play_and_encode(trial: Trial) -> tuple[TrialRecord, bytes]:
     return encode(trial, log, time.perf_counter() - begun)
 
 
-def encode(
-    trial: Trial, log: TrialLog, wall_time_s: float | None, counts: Replay | None = None
-) -> tuple[TrialRecord, bytes]:
-    """Return a trial as a run keeps it: its record, and its compressed attempts.
-
-    ``counts`` has the possible attempts, if they are not any piece on the board.
-    """
+def encode(trial: Trial, log: TrialLog, wall_time_s: float | None) -> tuple[TrialRecord, bytes]:
+    """Return a trial as a run keeps it: its record, and its compressed attempts."""
     from gohr.experiments.attempts import attempt_bytes
     from gohr.experiments.metrics import episode_bytes
-    from gohr.replays import replay_log
 
-    if counts is None:
-        counts = replay_log(log, trial.rule.rule_set, board_spec=trial.board)
-    raw = attempt_bytes(log, counts)
+    raw = attempt_bytes(log)
     record = TrialRecord(
         trial.key,
         trial.learner.name,

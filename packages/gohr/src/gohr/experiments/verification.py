@@ -30,7 +30,7 @@ from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import Trial, trials_of
 from gohr.outcomes import END_WORDS, EPISODE_OVER, IN_PROGRESS, OUTCOME_WORDS
 from gohr.playing import TrialLog
-from gohr.replays import chances, replay
+from gohr.replays import replay
 
 #: Learner, rule, and number of a trial.
 Key = tuple[str, str, int]
@@ -314,12 +314,6 @@ def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
         row = int(wrong.argmax())
         expected, found = (_named(int(x[row]), OUTCOME_WORDS) for x in (true.outcomes, outcomes))
         yield at(row, f"outcome: expected {expected}, found {found}")
-    # In a game recorded elsewhere, fewer attempts may have been possible.
-    if log.p0 is not None and trial.recorded is None:
-        p0 = chances(true.n_permitted, true.n_pieces)
-        if (differs := log.p0[: actions.size] != p0).any():
-            row = int(differs.argmax())
-            yield at(row, f"p0: expected {p0[row]:.6g}, found {log.p0[row]:.6g}")
     finish = true.first.astype(np.int64)
     played = n_attempts > 0
     finish[played] = true.finish[ends[played] - 1]

@@ -226,9 +226,8 @@ def _cut(
 ) -> TrialLog:
     """Return the first boards of a trial, with as many attempts on each as are given."""
     n, rows = len(n_attempts), slice(int(n_attempts.sum()))
-    p0 = None if log.p0 is None else log.p0[rows]
-    columns = log.actions[rows], log.outcomes[rows]
-    return TrialLog(log.boards[:n], n_attempts, *columns, finish, p0)
+    columns = log.boards[:n], n_attempts, log.actions[rows], log.outcomes[rows], finish
+    return TrialLog(*columns, only_movable=log.only_movable)
 
 
 def _without_streak(log: TrialLog) -> int:

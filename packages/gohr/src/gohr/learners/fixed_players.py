@@ -19,7 +19,7 @@ from gohr.learners.base import CompiledLearner, Learner, UniformNumbers
 from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gohr.playing import Observation, Transition, TrialLog
 from gohr.playing_kernel import Codes, Draws, Made, OpenTrial, play_boards
-from gohr.replays import chances, replay_log
+from gohr.replays import replay_log
 from gohr.rules.syntax import RuleSet
 
 _Failed: TypeAlias = npt.NDArray[np.bool_]
@@ -196,8 +196,9 @@ def chance_of_success(
 ) -> npt.NDArray[np.float64]:
     """Return p0, the chance of success at each attempt of a player without knowledge.
 
-    The player attempts each bucket for each piece with equal probability, as :class:`Uniform` does.
-    The trial is replayed under its rule. Where the rule is hidden, so must these numbers be.
+    The player attempts each bucket for each piece with equal probability, as :class:`Uniform` does;
+    only for pieces that can be moved, if only these could be tried (`TrialLog.only_movable`). The
+    trial is replayed under its rule. Where the rule is hidden, so must these numbers be.
 
     Parameters
     ----------
@@ -232,4 +233,6 @@ def chance_of_success(
     {0.5}
     """
     found = replay_log(log, rule_set, board_spec=board_spec)
-    return chances(found.n_permitted, found.n_pieces)
+    n_pieces = found.n_movable if log.only_movable else found.n_pieces
+    chance: npt.NDArray[np.float64] = found.n_permitted / np.maximum(N_BUCKETS * n_pieces, 1)
+    return chance

@@ -22,7 +22,6 @@ from gohr.outcomes import ACCEPTED, END_WORDS, IN_PROGRESS, OUTCOME_WORDS
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 from gohr.people.series import Game
 from gohr.playing import TrialInPlay, TrialLog
-from gohr.replays import Replay, replay
 from gohr.rules.parser import parse
 
 #: How a board ended; empty while it is in progress.
@@ -334,19 +333,8 @@ class PlaySession:
         boards = log.boards[:n]
         if spec not in (None, self.game.board):
             boards = np.array([self.board(e).codes(spec) for e in range(n)], dtype=np.uint8)
-        return replace(log, boards=boards, n_attempts=log.n_attempts[:n], finish=log.finish[:n])
-
-    def counts(self) -> Replay | None:
-        """Return what could be attempted at each row of the log, if not any piece on the board.
-
-        With fixed feedback only pieces that can be moved may be tried, and only these are counted.
-        """
-        if not self.is_fixed:
-            return None
-        log, rule = self.log(), parse(self.game.rule_text)
-        rows = log.boards, log.n_attempts, log.actions
-        found = replay(*rows, rule, board_spec=self.game.board)
-        return replace(found, n_pieces=found.n_movable)
+        log = replace(log, boards=boards, only_movable=self.is_fixed)
+        return replace(log, n_attempts=log.n_attempts[:n], finish=log.finish[:n])
 
     # -- play ------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -159,7 +158,7 @@ def test_recorded_chances_score_as_a_replay_does(tmp_path):
                 for rule in table.tasks:
                     replayed = [
                         score_trial(
-                            replace(folder.log(record), p0=None),
+                            folder.log(record),
                             metric,
                             count_empty=count_empty,
                             rule_set=rule_sets[rule],

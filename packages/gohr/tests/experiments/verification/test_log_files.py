@@ -6,6 +6,7 @@ import io
 import pickle
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from hypothesis import strategies as st
 from gohr import TrialLog
 from gohr.errors import ConfigError
 from gohr.experiments import ExperimentConfig, attempt_bytes, read_log, trials_of, write_log
-from gohr.replays import replay_log
 
 CONFIG = ExperimentConfig("small", ["clockwise", "red-first"], ["uniform"], trials=2, episodes=3)
 TRIALS = {(trial.rule.name, trial.number): trial.play() for trial in trials_of(CONFIG)}
@@ -127,11 +127,10 @@ def test_what_is_not_a_log_is_refused_and_never_run(data, expected):
     assert not Path("/tmp/gnomon-was-here").exists()
 
 
-def test_a_trial_with_further_columns_is_refused():
-    log = TRIALS["clockwise", 0]
-    counts = replay_log(log, CONFIG.rules[0].rule_set)
-    with pytest.raises(ConfigError, match="expected attempts alone, found further columns"):
-        read(archive({"clockwise/0": attempt_bytes(log, counts)}))
+def test_a_trial_of_a_person_with_fixed_feedback_is_refused():
+    log = replace(TRIALS["clockwise", 0], only_movable=True)
+    with pytest.raises(ConfigError, match="expected attempts of a learner"):
+        read(archive({"clockwise/0": attempt_bytes(log)}))
 
 
 def header(n_episodes: int, n_rows: int, width: int = 36) -> bytes:

@@ -77,7 +77,7 @@ def without(log: TrialLog, row: int) -> TrialLog:
     n_attempts = log.n_attempts.copy()
     n_attempts[place_of(log, row)[0]] -= 1
     rows = {x: np.delete(getattr(log, x), row) for x in ("actions", "outcomes")}
-    return replace(log, n_attempts=n_attempts, p0=None, **rows)
+    return replace(log, n_attempts=n_attempts, **rows)
 
 
 def doubled(log: TrialLog, row: int) -> TrialLog:
@@ -85,7 +85,7 @@ def doubled(log: TrialLog, row: int) -> TrialLog:
     n_attempts[place_of(log, row)[0]] += 1
     columns = {x: getattr(log, x) for x in ("actions", "outcomes")}
     rows = {x: np.insert(values, row, values[row]) for x, values in columns.items()}
-    return replace(log, n_attempts=n_attempts, p0=None, **rows)
+    return replace(log, n_attempts=n_attempts, **rows)
 
 
 def only_episodes(log: TrialLog, episodes: list[int]) -> TrialLog:
@@ -93,7 +93,7 @@ def only_episodes(log: TrialLog, episodes: list[int]) -> TrialLog:
     at = [np.arange(row_of(log, e, 1), row_of(log, e + 1, 1)) for e in episodes]
     rows = np.concatenate([np.zeros(0, np.int64), *at])
     kept = {x: getattr(log, x)[episodes] for x in ("boards", "n_attempts", "finish")}
-    return replace(log, actions=log.actions[rows], outcomes=log.outcomes[rows], p0=None, **kept)
+    return replace(log, actions=log.actions[rows], outcomes=log.outcomes[rows], **kept)
 
 
 # -- what is honest --------------------------------------------------------------------------------
@@ -171,8 +171,6 @@ def test_every_kind_of_episode_is_well(config, tmp_path):
             "outcome: expected 4 (denied), found 0 (accepted)",
         ),
         (lambda x: with_value(x, "outcomes", row_of(x, 1, 7), -4), (1, 7), "outcome: expected "),
-        (lambda x: with_value(x, "p0", row_of(x, 1, 7), 0.5), (1, 7), "p0: expected 0.25, "),
-        (lambda x: with_value(x, "p0", row_of(x, 1, 7), np.nan), (1, 7), "p0: expected 0.25, "),
     ],
 )
 def test_a_changed_log_is_found_at_the_place_of_its_change(first, change, place, reason):
@@ -235,7 +233,7 @@ def first_wrong_place(log: TrialLog, assignment: ExperimentConfig) -> tuple[int,
 @given(data=st.data())
 def test_the_slow_twin_finds_the_same_place(first, data):
     """Change, drop or double attempts at random: both find the same first place, or none."""
-    log = replace(first, p0=None)
+    log = first
     for _ in range(data.draw(st.integers(0, 2))):
         row = data.draw(st.integers(0, log.actions.size - 1))
         match data.draw(st.sampled_from(["action", "outcome", "finish", "drop", "double", "cut"])):

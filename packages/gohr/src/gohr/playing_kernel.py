@@ -164,7 +164,7 @@ def replay_rows(
 ) -> None:
     """Fill the columns of a :class:`gohr.replays.Replay`, in the order of its fields.
 
-    The runner does this for every trial. Batches of as many episodes as ``seen`` has rows are
+    Verification does this for every trial. Batches of as many episodes as ``seen`` has rows are
     replayed in parallel, which takes two thirds of the time of one after the other; and the engine
     makes only the moves, since a rejected attempt changes nothing.
     """

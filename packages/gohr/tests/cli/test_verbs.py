@@ -75,7 +75,7 @@ def test_a_run_without_a_folder_makes_one_that_is_named_by_the_experiment(comman
 def test_a_trial_that_was_damaged_is_played_again_and_said_so(command, tmp_path):
     command("gohr run small.toml --out out")
     before = hashes(tmp_path / "out")
-    edit(Run.open(tmp_path / "out"), "UPDATE trials SET n_attempts = 1 WHERE place = 0")
+    edit(Run.open(tmp_path / "out"), "UPDATE trials SET wall_time_s = 1 WHERE place = 0")
     for verb in ("score", "report"):
         said = command(f"gohr {verb} out")
         said.assert_refused("gohr: out/run.sqlite: damaged: 1 row damaged, the first is")

@@ -30,7 +30,7 @@ def main(out, workers, scheduler):
     table = score(out)
     a, b, _ = table.algorithms
     found = {
-        "shards": [[t.key, t.attempts_hash, t.n_attempts] for t in trials],
+        "shards": [[t.key, t.attempts_hash] for t in trials],
         "rows": {name: hashlib.sha256(repr(column.tolist()).encode()).hexdigest()
                  for name, column in Run.open(out).attempts().items()},
         "status": status(out).as_records(),

@@ -99,7 +99,7 @@ def stored_episodes(data: bytes, *, count_empty: bool = True) -> Episodes:
     return Episodes(stored[0 if count_empty else 1].astype(np.int32), stored[2].astype(np.int8))
 
 
-class Attempts(NamedTuple):
+class PlayedTrial(NamedTuple):
     """A trial with its rule, for the scores that look at every attempt."""
 
     log: TrialLog
@@ -124,8 +124,8 @@ class Metric:
 
     ``compute`` returns the number or numbers, infinite where a trial never got there: such a score
     is censored. It takes the errors in each episode and the way each ended; with ``of_attempts``
-    the :class:`Attempts` of the trial. With ``per_episode`` the step of a number is the number of
-    episodes played.
+    the :class:`PlayedTrial`. With ``per_episode`` the step of a number is the number of episodes
+    played.
     """
 
     name: str
@@ -179,7 +179,7 @@ def _errors_to_learn(errors: Errors, finish: Finish) -> float:
     return float(errors[: int(start)].sum()) if math.isfinite(start) else start
 
 
-def _skill(trial: Attempts) -> float:
+def _skill(trial: PlayedTrial) -> float:
     """Return g of the model P(success) = p0 + (1 - p0) g; NaN where chance could not fail."""
     from gohr.learners.fixed_players import chance_of_success
 
@@ -284,5 +284,5 @@ def score_trial(
     elif rule_set is None:
         raise ValueError(f"{metric}: expected the rule that the trial was played on")
     else:
-        value = chosen.compute(Attempts(log, rule_set, board_spec, count_empty))
+        value = chosen.compute(PlayedTrial(log, rule_set, board_spec, count_empty))
     return value

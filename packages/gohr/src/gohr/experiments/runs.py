@@ -222,7 +222,7 @@ class Run:
                 named = f"{x.trial} of {x.learner} on {x.rule}"
                 raise RunFolderError(f"{self.path}: trial {named} failed: {x.error}")
         places = ((self.grid.place(x.learner, x.rule, x.trial), x) for x in trials)
-        yield from zip(trials, self.store.attempts(places), strict=True)
+        yield from zip(trials, self.store.logs(places), strict=True)
 
     def attempts(
         self, *, learner: str | None = None, rule: str | None = None

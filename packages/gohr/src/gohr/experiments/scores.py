@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from gohr.errors import StuckRuleWarning
 from gohr.experiments.metrics import (
-    Attempts,
     Episodes,
     Errors,
     Floats,
     Metric,
+    PlayedTrial,
     metric_named,
     stored_episodes,
 )
@@ -88,7 +88,7 @@ def score(
     rules = {rule.name: rule.rule_set for rule in folder.config.rules}
     board = folder.config.board
     scores = {
-        record: chosen.compute(Attempts(log, rules[record.rule], board, count_empty))
+        record: chosen.compute(PlayedTrial(log, rules[record.rule], board, count_empty))
         for record, log in folder.each(done)
     }
     return _table(folder, chosen, scores, count_empty)

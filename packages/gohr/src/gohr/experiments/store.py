@@ -47,8 +47,6 @@ class TrialRecord:
         Their names in the experiment.
     trial : int
         Number of the trial of this learner on this rule, from 0.
-    n_attempts : int
-        Number of attempts recorded.
     wall_time_s : float or None
         Time of playing, in seconds; None if unknown.
     attempts_hash : str or None
@@ -64,7 +62,6 @@ class TrialRecord:
     learner: str
     rule: str
     trial: int
-    n_attempts: int = 0
     wall_time_s: float | None = None
     attempts_hash: str | None = None
     error: str | None = None
@@ -118,7 +115,7 @@ _SCHEMA = [
     "STRICT, WITHOUT ROWID",
     "CREATE TABLE trials (place INTEGER PRIMARY KEY, checksum TEXT NOT NULL, key TEXT NOT NULL, "
     "learner TEXT NOT NULL, rule TEXT NOT NULL, trial INTEGER NOT NULL, "
-    "n_attempts INTEGER NOT NULL, wall_time_s REAL, attempts_hash TEXT, error TEXT, "
+    "wall_time_s REAL, attempts_hash TEXT, error TEXT, "
     "traceback TEXT, episodes BLOB, attempts BLOB) STRICT",
 ]
 _PAGE = 4096
@@ -175,7 +172,7 @@ class RunStore:
         with self._reading() as connection:
             return _rows(connection)
 
-    def attempts(self, trials: Iterable[tuple[int, TrialRecord]]) -> Iterator[TrialLog]:
+    def logs(self, trials: Iterable[tuple[int, TrialRecord]]) -> Iterator[TrialLog]:
         """Yield the attempts of trials that are done, one trial at a time.
 
         Raises DamagedRunError, which names the trial: the data differ from those written.

@@ -196,7 +196,6 @@ def encode(trial: Trial, log: TrialLog, wall_time_s: float | None) -> tuple[Tria
         trial.learner.name,
         trial.rule.name,
         trial.number,
-        n_attempts=int(log.n_attempts.sum()),
         wall_time_s=wall_time_s,
         attempts_hash=attempts_hash(trial.key, raw),
         episodes=episode_bytes(log),

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import check_count
-from gohr.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
+from gohr.board import N_BUCKETS
 from gohr.playing import TrialLog
 from gohr.replays import replay
 
@@ -90,9 +90,7 @@ def attempts_to_master(
     return float(begins[enough][0]) if enough.any() else math.inf
 
 
-def likelihood_ratios(
-    rule_set: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC
-) -> npt.NDArray[np.float64]:
+def likelihood_ratios(rule_set: RuleSet, log: TrialLog) -> npt.NDArray[np.float64]:
     """Return how strongly a success at each attempt favours knowledge of the rule over chance.
 
     A player who knows the rule picks a movable piece and one of the buckets that accept it; a
@@ -100,7 +98,7 @@ def likelihood_ratios(
     pieces / movable pieces times 4 / buckets that accept the piece: at least 1, or 0 where the
     attempt cannot succeed. Shape (n_rows,).
     """
-    found = replay(log.boards, log.n_attempts, log.actions, rule_set, board_spec=board_spec)
+    found = replay(log.boards, log.n_attempts, log.actions, rule_set)
     movable = found.n_accepting > 0
     chances = found.n_pieces / np.maximum(found.n_movable, 1)
     return np.where(movable, chances * N_BUCKETS / np.maximum(found.n_accepting, 1), 0.0)

@@ -155,9 +155,7 @@ def draw_rules(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
         yield GeneratedRule(rule_name, _parsed(_fill(read.body, values), rule_name), values)
 
 
-def draw_rule(
-    template: str, *, rng: np.random.Generator | int = 0, name: str = "rule"
-) -> GeneratedRule:
+def draw_rule(template: str, *, rng: np.random.Generator | int = 0) -> GeneratedRule:
     """Fill the gaps of a template at random: each way that it allows is as probable as any other.
 
     Parameters
@@ -166,8 +164,6 @@ def draw_rule(
         As for :func:`draw_rules`; it may make any number of rules.
     rng : numpy.random.Generator or int
         Draws the values, or is the seed for them.
-    name : str, optional
-        Family of the rule of a template that does not name its rules.
 
     Returns
     -------
@@ -187,7 +183,7 @@ def draw_rule(
     for _ in range(_MOST_DRAWS):
         values = {gap: options[rng.integers(len(options))] for gap, options in read.gaps.items()}
         if read.allows(values):
-            rule_name = _fill(read.pattern, values) or name
+            rule_name = _fill(read.pattern, values) or "rule"
             return GeneratedRule(rule_name, _parsed(_fill(read.body, values), rule_name), values)
     raise GnomonError(f"expected distinct values of {read.distinct}, found none in {_MOST_DRAWS}")
 

@@ -302,7 +302,6 @@ def test_a_flipped_move_in_a_folder_is_found(folder):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"n_attempts": 9}, "n_attempts: expected "),
         ({"episodes": b""}, "the recorded errors of each episode are not those of its attempts"),
         ({"error": "died"}, "missing: it failed: died"),
         ({"key": "a"}, "the recorded key is not that of this trial"),
@@ -319,7 +318,7 @@ def test_a_forged_row_is_found(folder, change, reason):
     ("statement", "reason"),
     [
         ("UPDATE trials SET attempts = x'00'", "damaged: trial 1 of uniform on clockwise"),
-        ("UPDATE trials SET n_attempts = 9", "its row in the database is damaged"),
+        ("UPDATE trials SET wall_time_s = 9", "its row in the database is damaged"),
         ("DELETE FROM trials", "missing: it was not played"),
     ],
 )

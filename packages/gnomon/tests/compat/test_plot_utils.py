@@ -73,12 +73,3 @@ def test_improvement_bars_name_both_algorithms():
     assert [t.get_text() for t in ax.get_yticklabels()] == ["sac"]
     (twin,) = [other for other in ax.figure.axes if other is not ax]
     assert [t.get_text() for t in twin.get_yticklabels()] == ["dqn"]
-
-
-def test_colours_may_be_given():
-    points, ends = {"a": [1.0]}, {"a": np.array([[0.0], [2.0]])}
-    for options in ({"colors": {"a": "red"}}, {"color_palette": ["red"]}):
-        _, ax = plot_utils.plot_interval_estimates(points, ends, ["m"], **options)
-        assert ax.patches[0].get_facecolor()[:3] == (1.0, 0.0, 0.0)
-    _, ax = plot_utils.plot_interval_estimates(points, ends, ["m"], color_palette="viridis")
-    assert len(ax.patches) == 1

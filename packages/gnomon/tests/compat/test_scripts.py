@@ -140,7 +140,8 @@ for method in ("percentile", "bc", "bca", "basic"):
     points, cis = rly.get_interval_estimates(scores, aggregate, method=method, reps=200)
     assert all((cis[a][0] <= points[a]).all() and (points[a] <= cis[a][1]).all() for a in points)
 fig, axes = plot_utils.plot_interval_estimates(
-    points, cis, metric_names=["Median", "IQM"], algorithms=["PPO", "SAC"], max_ticks=3)
+    points, cis, metric_names=["Median", "IQM"], algorithms=["PPO", "SAC"], max_ticks=3,
+    color_palette=["r", "b"])
 assert [ax.get_title() for ax in axes] == ["Median", "IQM"]
 """,
     "imitation": """

@@ -411,13 +411,12 @@ def _tasks(found: _Findings) -> Section:
         tasks = list(dict.fromkeys(task for task, _ in of))
         cells = [[_cell(of.get((task, name))) for name in names] for task in tasks]
         best = max if found.table.higher_is_better else min
-        bold = [
-            [of[task, name].value == best(known) if (task, name) in of and known else False
-             for name in names]
-            for task in tasks
-            for known in [[of[task, n].value for n in names
-                           if (task, n) in of and math.isfinite(of[task, n].value)]]
-        ]  # fmt: skip
+        top: dict[str | None, float] = {}
+        for one in per_task:
+            if math.isfinite(one.value):
+                top[one.task] = best(one.value, top.get(one.task, one.value))
+        bold = [[getattr(of.get((task, name)), "value", None) == top.get(task, math.nan)
+                 for name in names] for task in tasks]  # fmt: skip
         table = Table(
             "Mean score per task",
             ("task", *names),

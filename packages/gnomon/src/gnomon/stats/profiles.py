@@ -377,10 +377,9 @@ def resampled_profiles(
     *,
     n_resamples: int,
     key: np.uint64,
-    draw_tasks: bool = False,
 ) -> FloatArray:
     """Return the profile of every resample, shape (n_resamples, thresholds)."""
-    resamples = Resamples(strata, n_resamples=n_resamples, key=key, draw_tasks=draw_tasks)
+    resamples = Resamples(strata, n_resamples=n_resamples, key=key)
     if kind == "average_score":
         means = np.concatenate(list(resamples.task_means()))
         return np.asarray(np.mean([task[:, None] > tau for task in means.T], axis=0))

@@ -59,17 +59,16 @@ def test_what_is_not_estimable_is_written_out():
     assert dots(ax) == [1.0]
 
 
-def test_each_task_has_a_panel_and_many_tasks_are_a_map():
+def test_each_task_has_a_panel():
     found = gn.estimate(TABLE, "mean", per_task=True)
     axes = found.figure().drawing.axes
     assert len(axes) == 8
     assert axes[-1].get_xlabel() == "mean: score (better →)"
     many = gn.ScoreTable.from_arrays(dict(zip("abc", np.tile(X, (1, 1, 8)), strict=True)))
     figure = gn.estimate(many, "mean", per_task=True).figure()
-    (ax,) = figure.drawing.axes
-    assert len(rows(ax)) == 64
+    assert len(figure.drawing.axes) == 60
+    assert figure.caption.endswith("The first 60 of 64 are drawn.")
     assert len(figure.rows) == 192
-    assert figure.drawing.get_figheight() < 20
 
 
 def test_a_pair_has_differences_above_its_probability():

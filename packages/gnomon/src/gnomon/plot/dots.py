@@ -23,7 +23,7 @@ from gnomon.plot.labels import (
     name_rows,
     write_in_row,
 )
-from gnomon.plot.maps import improvement_figure, task_map_figure
+from gnomon.plot.maps import improvement_figure
 from gnomon.plot.style import (
     FULL_WIDTH,
     HALF_WIDTH,
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 ROW, TALL_ROW = 0.34, 0.46
 #: More rows do not fit on a page.
 MOST_ROWS = 60
-#: More rows of panels than this become a map.
-MOST_IN_PANELS = 120
+#: Rows of a column of panels.
+MOST_IN_PANELS = 200
 #: Level of the intervals of predictions, and height of their panel in inches.
 LEVEL, SIDE = 0.9, HALF_WIDTH * 0.95
 IMPROVEMENT = "probability_of_improvement"
@@ -209,38 +209,34 @@ def draw_bars(ax: Axes, bars: Sequence[Bar]) -> None:
 
 
 def estimate_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of estimates: one panel per metric or task, the best algorithm on top.
-
-    Many tasks are shown as a map of tasks and algorithms.
-    """
+    """Return the figure of estimates: one panel per metric or task, the best algorithm on top."""
     keys = list(dict.fromkeys((one.task, one.metric) for one in found))
     tasks, metrics = (list(dict.fromkeys(key[i] for key in keys)) for i in (0, 1))
     names = list(dict.fromkeys(one.algorithm for one in found))
     rows, part = drawn(_best_first(found, names), MOST_ROWS)
-    if ax is None and len(tasks) > 1 and len(keys) * max(len(rows), 10) > MOST_IN_PANELS:
-        return task_map_figure(found, rows)
     styles = {name: series_style(i) for i, name in enumerate(names)}
     columns = len(metrics) if len(metrics) > 1 else min(len(tasks), 3)
     height = 0.95 + (TALL_ROW if max(map(len, rows)) <= 50 else TALL_ROW + 0.14) * len(rows)
-    heads = all_in_lines([str(task) for task, _ in keys], 72 // columns, 2)
+    shown, some = drawn(keys, columns * max(1, MOST_IN_PANELS // max(len(rows), 10)))
+    heads = all_in_lines([str(task) for task, _ in shown], 72 // columns, 2)
     panels = []
-    for i, (task, metric) in enumerate(keys):
+    for i, (task, metric) in enumerate(shown):
         own = {e.algorithm: e for e in found if (e.task, e.metric) == (task, metric)}
         titles = [heads[i]] if len(tasks) > 1 else []
         titles += [metric_name(metric)] if len(metrics) > 1 or not titles else []
-        scale = found.settings.get("scale", "") if i >= len(keys) - columns else ""
+        scale = found.settings.get("scale", "") if i >= len(shown) - columns else ""
         if scale and len(tasks) > 1 and len(metrics) == 1:
             scale = f"{metric_name(metric)}: {scale}"
         xlabel = in_lines(better_end(scale, _is_higher_better(found, metric)), 105 // columns)
         draw = partial(_draw_estimates, own, rows, styles, xlabel)
         panels.append(Panel(draw, ", ".join(titles), height))
-    what = "metric" if len(tasks) == 1 else "task"
+    what = f"one panel per {'metric' if len(tasks) == 1 else 'task'}"
     return frame(
         panels,
         ax,
         name="estimates",
         title="Estimates",
-        caption=f"Estimates with {percent(found[0].level)} intervals, one panel per {what}.{part}",
+        caption=f"Estimates with {percent(found[0].level)} intervals, {what}.{part}{some}",
         alt=f"{len(found)} estimates with intervals. Best first: {', '.join(rows[:8])}",
         rows=found.as_records(),
         columns=columns,

@@ -1,4 +1,4 @@
-"""Maps: probabilities of all pairs, and estimates of many tasks."""
+"""Maps: probabilities of all pairs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
 from gnomon.plot.figure import Figure, Panel, drawn, frame
-from gnomon.plot.labels import all_in_lines, metric_name
-from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, PAPER, SIZE, dress, short_number
+from gnomon.plot.labels import all_in_lines
+from gnomon.plot.style import INK, LEVELS, MUTED, PAPER, SIZE, dress
 
 if TYPE_CHECKING:
     from gnomon.results import Results
 
-#: Most rows that fit on a page, most columns with room for numbers, and most tasks.
-MOST_NAMES, MOST_WITH_NUMBERS, MOST_TASKS = 40, 20, 120
+#: Most rows that fit on a page, and most columns with room for numbers.
+MOST_NAMES, MOST_WITH_NUMBERS = 40, 20
 #: Longer names of columns are upright.
 LONGEST_COLUMN = 11
 #: What marks a significant cell without a number.
@@ -146,34 +146,3 @@ def _two_digits(p: float) -> str:
     if p in (0.0, 1.0):
         return f"{p:.0f}"
     return "< .01" if p < 0.005 else f"{p:.2f}"[1:] if p < 0.995 else "> .99"
-
-
-# Many tasks
-
-
-def task_map_figure(found: Results[Any], algorithms: Sequence[str]) -> Figure | Axes:
-    """Return a map of estimates, tasks by algorithms, coloured by the range of each task."""
-    metric = found[0].metric
-    own = {(e.task, e.algorithm): e.value for e in found if e.metric == metric}
-    tasks, some = drawn(list(dict.fromkeys(task for task, _ in own)), MOST_TASKS)
-    names, rest = drawn(algorithms, MOST_WITH_NUMBERS)
-    values = np.array([[own.get((task, name), math.nan) for name in names] for task in tasks])
-    higher = found.settings.get("higher_is_better", True) and metric != "optimality_gap"
-    good = values if higher else -values
-    with np.errstate(invalid="ignore"):
-        low = np.nanmin(good, axis=1, keepdims=True, initial=math.inf)
-        span = np.nanmax(good, axis=1, keepdims=True, initial=-math.inf) - low
-        place = np.divide(good - low, span, out=np.ones_like(good), where=span > 0)
-    levels = np.where(np.isnan(values), -1, np.minimum(np.nan_to_num(place) * 4, 3).astype(int))
-    texts = [[short_number(x) if math.isfinite(x) else "" for x in row] for row in values]
-    return frame(
-        [Panel(lambda ax: draw_map(ax, tasks, names, levels, texts), "", 2.0 + 0.21 * len(tasks))],
-        name="estimates",
-        title="Estimates per task",
-        caption=f"The {metric_name(metric)} of each algorithm on each task; the darker, the better "
-        f"among the algorithms on that task. The intervals are in the numbers.{some}{rest}",
-        alt=f"Map of {len(tasks)} tasks and {len(names)} algorithms",
-        rows=found.as_records(),
-        width=FULL_WIDTH,
-        wide=True,
-    )

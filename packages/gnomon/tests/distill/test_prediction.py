@@ -77,6 +77,8 @@ def test_two_algorithms_with_different_tasks(fitted):
     assert (one.verdict, one.probability > 0.9) == ("a", True)
     with pytest.raises(UnknownNameError, match="unknown algorithm 'a0x'"):
         predict(fitted.model, suite(), pair=("a0x", "a01"))
+    with pytest.raises(ScoreDataError, match="found 'a01' twice"):
+        predict(fitted.model, suite(), pair=("a01", "a01"))
     with pytest.raises(ScoreDataError, match="of the procedure 'factor'"):
         predict(MODEL, table(dqn=[2, 4], ppo=[1, 1]), pair=("dqn", "ppo"))
 

@@ -114,8 +114,12 @@ def test_one_model_and_models_without_a_common_item_have_a_page():
     assert "not estimable" in " ".join(apart.answers[0].sentences)
 
 
-def test_a_folder_has_every_number_beside_the_page(tmp_path):
-    page = report(table_of({"small": 0.0, "large": 0.5}), tmp_path / "out", by=["topic"])
+@pytest.mark.parametrize("cluster", [None, "topic"])
+def test_a_folder_has_every_number_beside_the_page(tmp_path, cluster):
+    table = table_of({"small": 0.0, "large": 0.5}, cluster=cluster)
+    page = report(table, tmp_path / "out", by=["topic"])
+    drawn = (page.parent / "figures" / "groups-1-differences.csv").read_text().splitlines()
+    assert {"n_items", "contribution"} <= set(csv.DictReader(drawn).fieldnames)
     text = page.read_text("utf-8")
     assert "<script" not in text
     assert "&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;" in text

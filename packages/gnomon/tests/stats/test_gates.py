@@ -276,7 +276,9 @@ def test_tables_of_tasks_are_decided_by_one_metric(metric):
     far, near = {"non_inferior": 0.45}, {"non_inferior": 0.01}
     if metric != "probability_of_improvement":
         far = {"non_inferior": 2.0}
-    assert gate(runs("a"), runs("b"), metric, **far).passed
+    found = gate(runs("a"), runs("b"), metric, **far)
+    assert found.passed
+    assert ("minus" in found.title) == (metric != "probability_of_improvement")
     assert not gate(runs("a"), runs("b"), metric, **near).passed
 
 

@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from gnomon.cli.sources import places_of
-from gnomon.errors import check_resamples
+from gnomon.errors import LEAST_RESAMPLES
 
 if TYPE_CHECKING:
     from gnomon.scores.readers.summaries import SummaryTable
     from gnomon.scores.table import ScoreTable
 
 LEAST_LEVEL = 1e-6
+#: The most resamples, simulated studies, and runs of a plan: more would take days.
+MOST = 1_000_000
 
 
 def checked_share(share: float) -> float:
@@ -32,13 +34,6 @@ def checked_share(share: float) -> float:
         limits = f", not within {LEAST_LEVEL:g} of either" if 0 < share < 1 else ""
         raise typer.BadParameter(f"expected a number between 0 and 1{limits}, found {share}")
     return share
-
-
-def _checked_resamples(n_resamples: int) -> int:
-    try:
-        return check_resamples(n_resamples)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
 
 
 def _checked_target(gamma: float | None) -> float | None:
@@ -56,7 +51,7 @@ Score = Annotated[
 ]
 Level = Annotated[float, typer.Option(help="Confidence level.", callback=checked_share)]
 Resamples = Annotated[
-    int, typer.Option(help="Number of bootstrap resamples.", callback=_checked_resamples)
+    int, typer.Option(min=LEAST_RESAMPLES, max=MOST, help="Number of bootstrap resamples.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Gamma = Annotated[

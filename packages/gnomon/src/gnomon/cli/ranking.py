@@ -8,6 +8,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering, bar_of
 from gnomon.cli.options import (
+    MOST,
     Level,
     Resamples,
     Resampling,
@@ -78,13 +79,14 @@ def audit(
     simulate: Annotated[
         int | None,
         typer.Option(
+            max=1000,
             metavar="N_RUNS",
             help="Draw studies of this number of runs from the table, and report the coverage of "
             "intervals and ranks and the power of tests.",
         ),
     ] = None,
     studies: Annotated[
-        int | None, typer.Option(help="Number of simulated studies; 200 by default.")
+        int | None, typer.Option(max=MOST, help="Number of simulated studies; 200 by default.")
     ] = None,
     seed: Seed = 0,
     *,

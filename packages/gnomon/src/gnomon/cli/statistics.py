@@ -10,6 +10,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import (
+    MOST,
     DrawOptions,
     Gamma,
     Level,
@@ -413,7 +414,9 @@ def plan(
     ] = None,
     runs: Annotated[
         list[int] | None,
-        typer.Option(min=1, help="Runs per task to try; repeatable. [default: 3, 5, 10, 20, 40]"),
+        typer.Option(
+            min=1, max=MOST, help="Runs per task to try; repeatable. [default: 3, 5, 10, 20, 40]"
+        ),
     ] = None,
     power: Annotated[float, typer.Option(help="Power to reach.", callback=checked_share)] = 0.8,
     level: Level = 0.95,

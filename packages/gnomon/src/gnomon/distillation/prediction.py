@@ -186,6 +186,8 @@ def _better(
     for name in pair:
         if name not in known:
             raise UnknownNameError("algorithm", name, known)
+    if pair[0] == pair[1]:
+        raise ScoreDataError(f"expected two different algorithms, found {pair[0]!r} twice")
     a, b = (fitted.forecast(known[name], runs=counts[name]) for name in pair)
     for name, one in zip(pair, (a, b), strict=True):
         if math.isnan(one.center):

@@ -247,9 +247,9 @@ def numbers_as_csv(rows: Numbers) -> str:
         columns = [x.tolist() if isinstance(x, np.ndarray) else x for x in rows.values()]
         writer.writerows(zip(*columns, strict=True))
         return out.getvalue()
-    names = list(rows[0]) if rows else []
+    names = dict.fromkeys(name for row in rows for name in row)  # a record leaves out what it lacks
     writer.writerow(names)
-    writer.writerows([_cell(row[name]) for name in names] for row in rows)
+    writer.writerows([_cell(row.get(name)) for name in names] for row in rows)
     return out.getvalue()
 
 

@@ -112,6 +112,8 @@ class Gate(Results[GateClaim]):
     @property
     def title(self) -> str:
         """How to read the values."""
+        if self.settings["metric"] == IMPROVEMENT:
+            return "probability that NEW is better than BASE"
         return f"NEW minus BASE, {self.settings['metric']}; percent: of BASE"
 
     @property

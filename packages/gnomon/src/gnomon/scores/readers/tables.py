@@ -17,6 +17,7 @@ from gnomon.scores.readers.files import ERRORS, JSON_LINES, N_ITEMS, are_summari
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import (
+    KEY,
     PERHAPS_ITEMS,
     REQUIRED,
     SPECIAL,
@@ -70,11 +71,11 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
     """
     raw, origin = source.table()
     named, where, metric = dict(wanted.columns), dict(wanted.where), wanted.metric
-    is_column = metric in raw
-    if metric is not None and is_column and metric not in SPECIAL:
+    is_column = metric in raw and metric not in (*KEY, "censored")
+    if metric is not None and is_column:
         refuse_setting(metric, origin)
         named["score"] = metric
-    elif metric is not None and not is_column:
+    elif metric is not None:
         if "metric" not in raw:
             raise origin.error(
                 f"a score file has one score; expected no name of a score, found {metric}"

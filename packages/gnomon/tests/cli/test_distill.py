@@ -57,10 +57,13 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     write_scores(ScoreTable.from_arrays(rows), tmp_path / "suite.csv")
     words = ["distill", "suite.csv", "--size", "9", "--procedure", "paper"]
     words += ["--transform", "identity", "--model", "m.json", "--figure", "f.svg"]
-    program = [sys.executable, "-m", "gnomon", *words]
+    # Not while Python imports, however long that takes.
+    code = "from gnomon.cli import main; import gnomon.plot.dots, gnomon.distillation.distilled"
+    program = [sys.executable, "-c", f"{code}; print('ready', flush=True); main()", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(program, cwd=tmp_path, **pipes) as search:
-        time.sleep(3.0)
+        assert search.stdout.readline() == "ready\n"
+        time.sleep(1.0)
         search.send_signal(signal.SIGINT)
         out, err = search.communicate(timeout=120)
     assert search.returncode == 130

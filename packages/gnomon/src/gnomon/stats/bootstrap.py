@@ -7,6 +7,7 @@ Algorithms with the same numbers of runs share the draws where each one's own in
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -33,25 +34,14 @@ def draw_key(rng: np.random.Generator) -> np.uint64:
     return np.uint64(rng.integers(0, 2**64, dtype=np.uint64))
 
 
+@dataclass(frozen=True, eq=False)
 class Resamples:
     """Resamples of the scores of one algorithm; the same runs for equal numbers of runs and key."""
 
-    def __init__(
-        self, strata: Strata, *, n_resamples: int, key: np.uint64, draw_tasks: bool = False
-    ) -> None:
-        self.strata, self.n_resamples = strata, n_resamples
-        self.key, self.draw_tasks = key, draw_tasks
-
-    def weights(self) -> Iterator[FloatArray]:
-        """Yield the weights of the scores in blocks of resamples, (resamples, scores), sum 1."""
-        strata = self.strata
-        for slots, picks in self._picks(BLOCK):
-            cells = picks + strata.n_scores * np.arange(len(picks))[:, None, None]
-            of_task = 1.0 / (strata.n_tasks * strata.counts[slots])
-            there, weights = picks >= 0, np.broadcast_to(of_task[..., None], picks.shape)
-            size = len(picks) * strata.n_scores
-            found = np.bincount(cells[there], weights[there], minlength=size)
-            yield np.asarray(found, np.float64).reshape(len(picks), strata.n_scores)
+    strata: Strata
+    n_resamples: int
+    key: np.uint64
+    draw_tasks: bool = False
 
     def task_means(self) -> Iterator[FloatArray]:
         """Yield the means of the drawn tasks in blocks of resamples, (resamples, tasks)."""
@@ -60,7 +50,7 @@ class Resamples:
             drawn = np.where(picks >= 0, strata.values[picks], 0.0)
             yield drawn.sum(axis=-1) / strata.counts[slots]
 
-    def _picks(self, block: int | None = None) -> Iterator[tuple[IntArray, IntArray]]:
+    def _picks(self) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield blocks of drawn tasks, (resamples, tasks), and scores, (resamples, tasks, runs).
 
         A score is -1 beyond the runs of its task.
@@ -68,7 +58,7 @@ class Resamples:
         counts, starts = self.strata.counts, self.strata.starts
         n_tasks, most = counts.size, int(counts.max())
         rng = np.random.default_rng(self.key)
-        for size in _blocks(self.n_resamples, block or _block(n_tasks * most)):
+        for size in _blocks(self.n_resamples, _block(n_tasks * most)):
             slots = np.broadcast_to(np.arange(n_tasks), (size, n_tasks))
             if self.draw_tasks:
                 slots = rng.integers(0, n_tasks, slots.shape)
@@ -112,7 +102,7 @@ def replicates(
         fast = not draw_tasks and bool(np.isfinite(strata.values).all())
         if fast and any(known):
             groups.setdefault(tuple(strata.counts.tolist()), []).append(i)
-        resamples = Resamples(strata, n_resamples=n_resamples, key=key, draw_tasks=draw_tasks)
+        resamples = Resamples(strata, n_resamples, key, draw_tasks)
         for j, metric in enumerate(metrics):
             if not (fast and known[j]):
                 found[i, j] = resamples.values_of(metric)

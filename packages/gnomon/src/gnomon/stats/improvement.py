@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gnomon.scores.columns import IntArray
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap import draw_counts
-from gnomon.stats.strata import Strata, as_strata
+from gnomon.stats.strata import Strata
 
 #: Largest number of runs for which comparing all pairs is faster than sorting.
 FEW_RUNS = 64
@@ -37,22 +37,20 @@ def placements(a: Strata, b: Strata, *, higher_is_better: bool = True) -> tuple[
 
 def _runs_by_task(a: Strata, b: Strata, higher_is_better: bool) -> list[list[FloatArray]]:
     """Return the runs of two algorithms, higher being better."""
-    if a.n_tasks != b.n_tasks:
-        raise ValueError(f"expected the same tasks, found {a.n_tasks} and {b.n_tasks}")
     sign = 1.0 if higher_is_better else -1.0
     return [[sign * x, sign * y] for x, y in zip(a.per_task(), b.per_task(), strict=True)]
 
 
 def resampled_improvement(
-    a: Strata | npt.ArrayLike,
-    b: Strata | npt.ArrayLike,
+    a: Strata,
+    b: Strata,
     *,
     n_resamples: int,
     keys: tuple[np.uint64, np.uint64],
     higher_is_better: bool = True,
 ) -> FloatArray:
     """Return P(X > Y) in every resample of both algorithms, drawn with a seed for each."""
-    pairs = _runs_by_task(as_strata(a), as_strata(b), higher_is_better)
+    pairs = _runs_by_task(a, b, higher_is_better)
     draws, found = [np.random.default_rng(int(key)) for key in keys], np.zeros(n_resamples)
     for x, y in pairs:
         # How often each run is drawn.

@@ -284,7 +284,8 @@ class _Asked:
             return np.full(tau.size, np.nan), np.full(tau.size, np.nan)
         if self.kind == "run_score":
             return _wilson_band(strata, tau, self.level)
-        drawn = resampled_profiles(strata, tau, self.kind, n_resamples=self.n_resamples, key=key)
+        means = np.concatenate([*Resamples(strata, self.n_resamples, key).task_means()])
+        drawn = np.asarray(np.mean([task[:, None] > tau for task in means.T], axis=0))
         ends = quantiles(drawn, [(1.0 - self.level) / 2.0, (1.0 + self.level) / 2.0])
         # The same share, summed in another order, may differ in the last digit.
         low, high = (np.where(np.abs(end - value) < ROUNDING, value, end) for end in ends)
@@ -368,23 +369,6 @@ def run_score_profile(scores: Strata | npt.ArrayLike, tau: FloatArray) -> FloatA
 def average_score_profile(scores: Strata | npt.ArrayLike, tau: FloatArray) -> FloatArray:
     """Return the share of tasks whose mean score is above each threshold."""
     return _shares_above(as_strata(scores).task_means, tau)
-
-
-def resampled_profiles(
-    strata: Strata,
-    tau: FloatArray,
-    kind: ScoreKind,
-    *,
-    n_resamples: int,
-    key: np.uint64,
-) -> FloatArray:
-    """Return the profile of every resample, shape (n_resamples, thresholds)."""
-    resamples = Resamples(strata, n_resamples=n_resamples, key=key)
-    if kind == "average_score":
-        means = np.concatenate(list(resamples.task_means()))
-        return np.asarray(np.mean([task[:, None] > tau for task in means.T], axis=0))
-    passed = (strata.values[:, None] > tau).astype(np.float64)
-    return np.concatenate([weights @ passed for weights in resamples.weights()])
 
 
 def _task_shares(strata: Strata, tau: FloatArray) -> FloatArray:

@@ -23,19 +23,19 @@ def curves(tmp_path):
     return x
 
 
-def test_curves_are_taken_at_the_last_step_that_all_reach(command, curves):
-    said = command("gnomon estimate curves.csv --metric mean")
-    assert "1 run ended earlier than the others on the same task (dqn run 2 on chess)" in said.err
-    for words, expected in {
-        "curves.csv": [np.mean([x[:, 0, 3], x[:, 1, 1]]) for x in curves],
-        "curves.csv --at 30": [np.nanmean(x[..., 3], axis=0).mean() for x in curves],
-        "curves.csv --window 2": [np.mean([x[:, 0, 2:], x[:, 1, :2]]) for x in curves],
+def test_options_of_steps_reach_the_readers(command, curves):
+    for options, expected in {
+        "--at 30": [np.nanmean(x[..., 3], axis=0).mean() for x in curves],
+        "--window 2": [np.mean([x[:, 0, 2:], x[:, 1, :2]]) for x in curves],
     }.items():
-        assert command(f"gnomon read {words} --out read.csv").status == 0
+        assert command(f"gnomon read curves.csv {options} --out read.csv").status == 0
         found = command("gnomon estimate read.csv --metric mean --json").results
         np.testing.assert_allclose([one["value"] for one in found], expected)
-    assert command("gnomon read curves.csv --at last").status == 2
+    words = "gnomon curves curves.csv --metric mean --algorithm sac --grid"
+    assert len(command(f"{words} 5 --json").results) == 5
+    assert command(f"{words} 1").status == 2
     for words, said in (
+        ("read curves.csv --at last", "expected a step or end, found 'last'"),
         ("read curves.csv --at nan", "expected a step, found nan"),
         ("curves curves.csv --at -5", "expected scores up to step -5; the first is of step "),
     ):
@@ -51,12 +51,6 @@ def test_a_folder_of_monitors_has_steps_and_no_episodes(command):
     assert command("gnomon curves monitors --figure c.svg --resamples 25").status == 0
     words = Path("c.svg").read_text()
     assert (">step<" in words, ">episode<" in words) == (True, False)
-
-
-def test_grids(command, curves):
-    assert len(command("gnomon curves curves.csv --metric mean --grid 5 --json").results) == 10
-    for grid in ("1", "x"):
-        assert command(f"gnomon curves curves.csv --grid {grid}").status == 2
 
 
 def test_raw_scores_on_unlike_scales_are_refused(command, tmp_path):

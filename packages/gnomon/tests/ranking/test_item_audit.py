@@ -79,7 +79,7 @@ def test_scores_of_too_many_values_are_not_compared_with_chance():
 
 
 #: "... 24 pairs of items; random tables with the same totals have 1.9 (0 to 11)"
-CHANCE = re.compile(r"tables with the same totals have ([\d.e+]+) \(([\d,]+) to ([\d,]+)\)")
+CHANCE = re.compile(r"tables with the same totals have ([\d.,]+) \(([\d,]+) to ([\d,]+)\)")
 
 
 def by_chance(text):

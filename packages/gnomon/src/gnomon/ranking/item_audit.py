@@ -184,7 +184,7 @@ def _copies(
     text = f"{what}: {counted(n, 'pair')} of items"
     chance = [_n_pairs(_groups(table[:, varied])[1]) for table in drawn]
     if drawn:
-        text += f"; random tables with the same totals have {np.mean(chance):.3g} "
+        text += f"; random tables with the same totals have {np.mean(chance):,.1f} "
         text += f"({min(chance):,} to {max(chance):,})"
     elif n:
         text += "; not compared with chance: few other tables have the same totals"
@@ -246,7 +246,7 @@ def _discrimination(
         return
     chance = np.array([_item_rest_correlations(table) for table in drawn])
     n = (chance < 0.0).sum(axis=1)
-    text += f"; random tables with the same totals have {n.mean():.3g} "
+    text += f"; random tables with the same totals have {n.mean():,.1f} "
     text += f"({n.min():,} to {n.max():,})"
     yield Statement("discrimination", "negative", text, float(negative))
     chance = chance[~np.isnan(chance)]

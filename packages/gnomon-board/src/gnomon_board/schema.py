@@ -1,7 +1,7 @@
 """Tables: accounts, seasons, entries, submissions, remotely played trials, studies, games.
 
 Column types have the same meaning in SQLite and PostgreSQL. Rows are added and marked, never
-deleted: a withdrawn submission stays as a tombstone. Times are UTC.
+deleted: a withdrawn submission keeps its row. Times are UTC.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class Season(Base):
 
     @property
     def owed(self) -> int:
-        """Trials that an assignment owes: on each rule, in the hidden division in all."""
+        """Trials of an assignment: on each rule, or in the hidden division on all together."""
         if self.division != "hidden":
             return self.trials
         return self.trials * (self.rules_per_attempt or len(self.rules))

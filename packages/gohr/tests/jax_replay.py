@@ -70,7 +70,7 @@ def attempts(
     env: gjax.HiddenRules, rules: Any, states: EnvState, actions: Any, horizon: Any
 ) -> tuple[EnvState, Reply]:
     """Make an attempt on each board, without a new board at the end."""
-    return jax.vmap(lambda s, a: attempt(env, rules, s, a, horizon))(states, actions)
+    return jax.vmap(lambda s, a: attempt(rules, s, a, horizon, env.board))(states, actions)
 
 
 def masks(env: gjax.HiddenRules, states: EnvState) -> tuple[jax.Array, jax.Array]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gohr.board import N_BUCKETS, N_CELLS, BoardSpec, board_spec
 from gohr.engine.compiler import CompiledRule, compile_rule
-from gohr.jax.states import Dimensions, EnvState, Reply, attempt, begin, permitted
+from gohr.jax.states import EnvState, Reply, attempt, begin, permitted
 from gohr.jax.tables import to_tables
 from gohr.outcomes import STALEMATE
 from gohr.registration import HORIZON
@@ -66,7 +66,7 @@ class EnvParams:
 
 
 @dataclass(frozen=True)
-class HiddenRules(Dimensions):
+class HiddenRules:
     """Clear a board by moving pieces into buckets, under a rule that is not shown.
 
     The game of :class:`gohr.HiddenRulesEnv` as pure functions. Actions, observations,
@@ -87,6 +87,8 @@ class HiddenRules(Dimensions):
     0.0
     """
 
+    board: BoardSpec
+
     num_actions = N_CELLS * N_BUCKETS
 
     def reset(
@@ -98,11 +100,11 @@ class HiddenRules(Dimensions):
         has at most as many pieces as ``env.board`` draws.
         """
         if board is not None and not isinstance(board, jax.core.Tracer):
-            n_pieces = int((np.asarray(board) > 0).sum())
-            if np.shape(board) != (N_CELLS,) or not 1 <= n_pieces <= self.n_pieces:
+            n_pieces, most = int((np.asarray(board) > 0).sum()), self.board.pieces[1]
+            if np.shape(board) != (N_CELLS,) or not 1 <= n_pieces <= most:
                 raise ValueError(
-                    f"board: expected {N_CELLS} codes with 1 to {self.n_pieces} pieces, found "
-                    f"shape {np.shape(board)} with {n_pieces}"
+                    f"board: expected {N_CELLS} codes with 1 to {most} pieces, found shape "
+                    f"{np.shape(board)} with {n_pieces}"
                 )
         return self._begun(key, params, board)
 
@@ -113,11 +115,12 @@ class HiddenRules(Dimensions):
             cells, codes = _draw_boards(of_board, self.board)
         else:
             given = jnp.asarray(board)
-            cells = jnp.argsort(given == 0, stable=True)[: self.n_pieces].astype(jnp.uint8)
+            cells = jnp.argsort(given == 0, stable=True)[: self.board.pieces[1]].astype(jnp.uint8)
             codes = given[cells].astype(jnp.uint8)
         rule = jnp.asarray(params.rule, jnp.int32)
-        drawn = jax.random.randint(of_rule, (), 0, self.n_rules, jnp.int32)
-        state = begin(self, params.rules, jnp.where(rule < 0, drawn, rule), cells, codes)
+        drawn = jax.random.randint(of_rule, (), 0, len(params.rules["cell"]), jnp.int32)
+        rule = jnp.where(rule < 0, drawn, rule)
+        state = begin(params.rules, rule, cells, codes, self.board)
         return _observed(state), state
 
     @functools.partial(jax.jit, static_argnums=0)
@@ -130,8 +133,9 @@ class HiddenRules(Dimensions):
         ``info`` has ``outcome`` (int8), ``stalemate``, and ``final_observation``, the last one
         before a new episode began.
         """
-        after, reply = attempt(self, params.rules, state, action, params.max_steps_in_episode)
-        fresh = begin(self, params.rules, after.rule, *_draw_boards(key, self.board))
+        horizon, spec = params.max_steps_in_episode, self.board
+        after, reply = attempt(params.rules, state, action, horizon, spec)
+        fresh = begin(params.rules, after.rule, *_draw_boards(key, spec), spec)
         return _answer(after, reply, _new_if(reply.done, fresh, after))
 
     @functools.partial(jax.jit, static_argnums=(0, 2))
@@ -160,7 +164,7 @@ class HiddenRules(Dimensions):
         shape (N,); the key is one for the whole batch.
         """
         horizon = params.max_steps_in_episode
-        make_attempts = jax.vmap(lambda s, a: attempt(self, params.rules, s, a, horizon))
+        make_attempts = jax.vmap(lambda s, a: attempt(params.rules, s, a, horizon, self.board))
         after, reply = make_attempts(states, actions)
         done = reply.done
         n_fresh = -(-len(done) // 16)
@@ -177,7 +181,7 @@ class HiddenRules(Dimensions):
 
     def _begin_each(self, params: EnvParams, *rows: jax.Array) -> EnvState:
         """Begin with rules, cells and codes row by row."""
-        return jax.vmap(functools.partial(begin, self, params.rules))(*rows)
+        return jax.vmap(lambda *row: begin(params.rules, *row, self.board))(*rows)
 
     def _deal_to_all(
         self, params: EnvParams, after: EnvState, done: jax.Array, dealt: tuple[jax.Array, ...]
@@ -237,17 +241,16 @@ def make(
     Examples
     --------
     >>> env, params = make(["clockwise", "color-match"], rule=1, max_steps_in_episode=50)
-    >>> env.n_rules, int(params.rule)
-    (2, 1)
+    >>> int(params.rule), int(params.max_steps_in_episode)
+    (1, 50)
     """
     spec = board_spec(board)
     each = [rules] if isinstance(rules, str | RuleSet | CompiledRule) else list(rules)
     read = [resolve_rule(rule) if isinstance(rule, str) else rule for rule in each]
     compiled = [compile_rule(rule, spec) if isinstance(rule, RuleSet) else rule for rule in read]
-    tables, sizes = to_tables(compiled)
     numbers = {"rule": -1, "max_steps_in_episode": HORIZON, **params}
-    given = EnvParams(tables, **{name: np.int32(n) for name, n in numbers.items()})
-    return HiddenRules(sizes, spec, len(compiled)), jax.tree.map(jnp.asarray, given)
+    given = EnvParams(to_tables(compiled), **{name: np.int32(n) for name, n in numbers.items()})
+    return HiddenRules(spec), jax.tree.map(jnp.asarray, given)
 
 
 def _new_if(done: jax.Array, new: EnvState, old: EnvState) -> EnvState:

@@ -17,7 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from gohr.board import N_BUCKETS, N_CELLS, BoardSpec
-from gohr.jax.tables import ATOMS_A_WORD, N_FIELDS, N_RECORDS, Sizes
+from gohr.engine.conditions import UNRANKED
+from gohr.jax.tables import ATOMS_A_WORD
 from gohr.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -29,11 +30,10 @@ from gohr.outcomes import (
     STALEMATE,
 )
 
-_NO_RANK = 255
 #: The first bit of each of the eight atoms of a word, and where the bits of each begin.
 _FIRST_BITS, _SHIFTS = 0x11111111, np.arange(0, 32, 4, dtype=np.uint32)
-_NOWHERE = 1 << 30
 
+_or = jnp.bitwise_or.reduce
 #: A bank of rules.
 Tables: TypeAlias = Mapping[str, Any]
 #: The entries of a table, by its name and indices.
@@ -54,20 +54,6 @@ class Reply(NamedTuple):
         return self.terminated | self.truncated
 
 
-@dataclass(frozen=True)
-class Dimensions:
-    """Static parameters of a compiled program."""
-
-    sizes: Sizes
-    board: BoardSpec
-    n_rules: int  # of the bank; with one, nothing is looked up by rule
-
-    @property
-    def n_pieces(self) -> int:
-        """The most pieces of a board."""
-        return self.board.pieces[1]
-
-
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class EnvState:
@@ -80,13 +66,14 @@ class EnvState:
 
     board: jax.Array  # uint8 (36,): codes of the cells, 0 for an empty one
     slots: jax.Array  # uint8 (36,): which piece lay in each cell when the episode began
-    cells: jax.Array  # uint8 (P,): cell of each piece
-    codes: jax.Array  # uint8 (P,): its code, 0 if removed
+    codes: jax.Array  # uint8 (P,): code of each piece, 0 if removed
     allowed: jax.Array  # uint32 (P, W): buckets that the atoms allow for its look and cell
     ranks: jax.Array  # uint8 (O, P): its rank in each order
-    fields: jax.Array  # uint32 (F, P, W): atoms whose field allows its cell by number
+    positions: jax.Array  # uint32 (P, F, W): atoms whose field allows its cell by number
+    postpos: jax.Array  # uint32 (P, F, W): the same of the field `postpos`; F is 1 or 0
     #: Parts of the index of an entry, int32, empty if no rule needs them: by the piece (P,); and by
-    #: the last one moved: of all (), of its color (P,), of its shape (P,), and in each bucket (4,).
+    #: the last one moved: of all (), of its color (P,), of its shape (P,), and in each bucket (4,),
+    #: if this matters.
     entries: jax.Array
     records: tuple[jax.Array, ...]
     accepts: jax.Array  # uint32 (P, W): buckets that each atom, alive or not, now allows for it
@@ -109,15 +96,6 @@ def entry_of(table: Any, *index: Any) -> jax.Array:
     return found
 
 
-def _or(words: jax.Array, axis: int) -> jax.Array:
-    """Reduce by OR along an axis."""
-    if words.shape[axis] == 1:
-        return jax.lax.squeeze(words, [axis])
-    zero = np.zeros((), words.dtype)
-    found: jax.Array = jax.lax.reduce(words, zero, jax.lax.bitwise_or, (axis,))
-    return found
-
-
 def _by_atom(words: jax.Array) -> jax.Array:
     """Return the buckets of each atom of the words (..., W), as four bits (..., 8 W)."""
     return (words[..., None] >> _SHIFTS & 0b1111).reshape(*words.shape[:-1], -1)
@@ -126,55 +104,55 @@ def _by_atom(words: jax.Array) -> jax.Array:
 def _spread(atoms: jax.Array) -> jax.Array:
     """Return words (..., W) that have all four bits of the atoms that hold, bool of (..., 8 W)."""
     by_word = atoms.reshape(*atoms.shape[:-1], -1, ATOMS_A_WORD)
-    return _or(jnp.where(by_word, np.uint32(0b1111) << _SHIFTS, np.uint32(0)), by_word.ndim - 1)
+    words = jnp.where(by_word, np.uint32(0b1111) << _SHIFTS, np.uint32(0))
+    return _or(words, axis=-1)
 
 
-def _look_up(dims: Dimensions, tables: Tables, rule: jax.Array) -> LookUp:
+def _look_up(tables: Tables, rule: jax.Array) -> LookUp:
     """Return a look-up in the tables of one rule, which it names only where there are several."""
     # An index without a sign needs no instructions for one.
-    row = rule.astype(jnp.uint32) if dims.n_rules > 1 else 0
+    row = rule.astype(jnp.uint32) if len(tables["cell"]) > 1 else 0
     return lambda name, *index: entry_of(tables[name], row, *index)
 
 
 # -- what each atom accepts ------------------------------------------------------------------------
 
 
-def _accepts(dims: Dimensions, bank: LookUp, state: EnvState) -> jax.Array:
+def _accepts(bank: LookUp, state: EnvState) -> jax.Array:
     """Return the buckets that each atom allows for each piece, uint32 of shape (P, W)."""
-    sizes, there = dims.sizes, state.codes > 0
+    there, nothing = state.codes[:, None] > 0, np.uint32(0)
     words = state.allowed
-    if sizes.n_entries:
-        words &= _entries(sizes, bank, state)
-    words = jnp.where(there[:, None], words, np.uint32(0))
-    if sizes.n_orders:
-        orders = bank("orders")  # (F, O, W)
-    if sizes.n_positions:
-        ranks = jnp.where(there, state.ranks, _NO_RANK)
+    if state.entries.size:
+        words &= _entries(bank, state)
+    words = jnp.where(there, words, nothing)
+    if state.positions.size:
+        ranks = jnp.where(there[:, 0], state.ranks, UNRANKED)
         first = (state.ranks == ranks.min(axis=1, keepdims=True))[..., None]  # (O, P, 1)
-        for f in range(sizes.n_positions):
-            leads = _or(jnp.where(first, orders[f][:, None], np.uint32(0)), 0)
-            words &= state.fields[f] | leads
-    if sizes.postpos:
+        orders = bank("position_orders")
+        for f in range(state.positions.shape[1]):
+            leads = _or(jnp.where(first, orders[f][:, None], nothing), axis=0)
+            words &= state.positions[:, f] | leads
+    if state.postpos.size:
         # An order in this field looks at the pieces that its atom would move.
         movable = _by_atom(words) != 0
-        allowed = state.fields[-1]
-        for o in range(sizes.n_orders):
+        allowed, orders = state.postpos[:, 0], bank("postpos_orders", 0)
+        for o in range(len(orders)):
             rank = state.ranks[o][:, None]
-            least = jnp.where(movable, rank, _NO_RANK).min(axis=0)
-            allowed |= _spread(rank == least) & orders[-1, o]
+            least = jnp.where(movable, rank, UNRANKED).min(axis=0)
+            allowed |= _spread(rank == least) & orders[o]
         words &= allowed
     return words
 
 
-def _entries(sizes: Sizes, bank: LookUp, state: EnvState) -> jax.Array:
+def _entries(bank: LookUp, state: EnvState) -> jax.Array:
     """Return the moves that the table of conditions on moved pieces allows, words (P, W)."""
-    *of_all_buckets, in_bucket = state.records
+    of_all_buckets, by_bucket = state.records[:3], state.records[3:]
     at = sum(of_all_buckets, state.entries)
-    if not sizes.by_bucket:
+    if not by_bucket:
         return bank("entries", at.astype(jnp.uint32))
     words = jnp.zeros((), jnp.uint32)
     for bucket in range(N_BUCKETS):
-        found = bank("entries", (at + in_bucket[bucket]).astype(jnp.uint32))
+        found = bank("entries", (at + by_bucket[0][bucket]).astype(jnp.uint32))
         words = words | (found & np.uint32(_FIRST_BITS << bucket))
     return words
 
@@ -182,33 +160,32 @@ def _entries(sizes: Sizes, bank: LookUp, state: EnvState) -> jax.Array:
 # -- the active line -------------------------------------------------------------------------------
 
 
-def _settled(dims: Dimensions, bank: LookUp, state: EnvState) -> EnvState:
+def _settled(bank: LookUp, state: EnvState) -> EnvState:
     """Compute the moves that the atoms accept, and activate a playable line.
 
     The active line stays while it is playable in its current state. Else the next playable line
     after it is entered with fresh counts, the active line itself being tried last; if there is
     none, it is a stalemate.
     """
-    sizes = dims.sizes
-    accepts = _accepts(dims, bank, state)
-    some = _or(accepts, 0)
+    accepts = _accepts(bank, state)
+    some = _or(accepts, axis=0)
     stays = jnp.any((some & state.alive) != 0) & (state.line_left != 0)
-    playable = jnp.any((bank("line_words") & some) != 0, axis=1)
-    number = jnp.arange(sizes.n_lines, dtype=jnp.int32)
-    ahead = number - state.line.astype(jnp.int32)
-    ahead = jnp.where(ahead <= 0, ahead + sizes.n_lines, ahead)
-    nearest = jnp.where(playable, ahead << 15 | number, _NOWHERE).min()
-    found = nearest < _NOWHERE
-    line = jnp.where(found, nearest & 0x7FFF, 0)
+    playable = jnp.any((bank("lines") & some) != 0, axis=1)
+    n_lines = len(playable)
+    number, active = jnp.arange(n_lines, dtype=jnp.int32), state.line.astype(jnp.int32)
+    ahead = jnp.where(number > active, number, number + n_lines) - active
+    nearest = jnp.where(playable, ahead, n_lines + 1).min()
+    found = nearest <= n_lines
+    line = (active + nearest) % n_lines
     enters, row = found & ~stays, line.astype(jnp.uint16)
     cleared = ~jnp.any(state.codes > 0)
     finish = jnp.where(cleared, CLEARED, jnp.where(found | stays, IN_PROGRESS, STALEMATE))
     fresh = {
         "line": line.astype(jnp.int16),
-        "alive": bank("line_words", row),
+        "alive": bank("lines", row),
         "line_left": bank("line_count", row).astype(jnp.int16),
     }
-    if sizes.metered:
+    if state.left.size:
         fresh["left"] = bank("atom_count").astype(jnp.int16)
     entered: dict[str, Any] = {
         name: jnp.where(enters, new, getattr(state, name)) for name, new in fresh.items()
@@ -219,49 +196,51 @@ def _settled(dims: Dimensions, bank: LookUp, state: EnvState) -> EnvState:
 # -- beginning and attempting ----------------------------------------------------------------------
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@functools.partial(jax.jit, static_argnames="spec")
 def begin(
-    dims: Dimensions, tables: Tables, rule: jax.Array, cells: jax.Array, codes: jax.Array
+    tables: Tables, rule: jax.Array, cells: jax.Array, codes: jax.Array, spec: BoardSpec
 ) -> EnvState:
     """Begin an episode with the pieces of one board: all cells different, code 0 if absent."""
-    sizes, n = dims.sizes, dims.n_pieces
-    bank = _look_up(dims, tables, rule)
+    n, bank = len(cells), _look_up(tables, rule)
     empty = jnp.zeros(N_CELLS, jnp.uint8)
     entries, records = jnp.zeros(0, jnp.int32), tuple[jax.Array, ...]()
-    if sizes.n_entries:
-        entries = bank("strides")[1:4] @ jnp.stack([*_look(dims, codes), cells]).astype(jnp.int32)
-        records = tuple(jnp.zeros(shape, jnp.int32) for shape in ((), n, n, N_BUCKETS))
+    if tables["entries"].shape[1]:
+        of_pieces = jnp.stack([*_look(spec, codes), cells]).astype(jnp.int32)
+        entries = bank("strides", 0)[1:4] @ of_pieces
+        shapes = [(), n, n, N_BUCKETS][: tables["strides"].shape[1] - 1]
+        records = tuple(jnp.zeros(shape, jnp.int32) for shape in shapes)
 
     def lay(values: jax.Array) -> jax.Array:
         return empty.at[cells].set(values, mode="promise_in_bounds", unique_indices=True)
 
+    allowed = bank("piece", codes) & bank("cell", cells)
     before = EnvState(
         board=lay(codes),
         slots=lay(jnp.arange(n, dtype=jnp.uint8)),
-        cells=cells,
         codes=codes,
-        allowed=bank("piece", codes) & bank("cell", cells),
-        ranks=bank("ranks", np.arange(sizes.n_orders, dtype=np.uint32)[:, None], cells),
-        fields=bank("fields", np.arange(sizes.n_fields, dtype=np.uint32)[:, None], cells),
+        allowed=allowed,
+        ranks=bank("ranks", cells).T,
+        positions=bank("position_cells", cells),
+        postpos=bank("postpos_cells", cells),
         entries=entries,
         records=records,
-        accepts=jnp.zeros((n, sizes.n_words), jnp.uint32),
-        alive=jnp.zeros(sizes.n_words, jnp.uint32),
+        accepts=jnp.zeros_like(allowed),
+        alive=jnp.zeros_like(allowed[0]),
         last=jnp.zeros(3, jnp.uint8),
         # The search for a playable line begins after the last.
-        line=jnp.int16(sizes.n_lines - 1),
+        line=jnp.int16(tables["lines"].shape[1] - 1),
         line_left=jnp.int16(-1),
-        left=jnp.zeros(ATOMS_A_WORD * sizes.n_words if sizes.metered else 0, jnp.int16),
+        left=jnp.zeros(tables["atom_count"].shape[1], jnp.int16),
         finish=jnp.uint8(IN_PROGRESS),
         time=jnp.int32(0),
         rule=jnp.asarray(rule, jnp.int32),
     )
-    return _settled(dims, bank, before)
+    return _settled(bank, before)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@functools.partial(jax.jit, static_argnames="spec")
 def attempt(
-    dims: Dimensions, tables: Tables, state: EnvState, action: Any, horizon: Any
+    tables: Tables, state: EnvState, action: Any, horizon: Any, spec: BoardSpec
 ) -> tuple[EnvState, Reply]:
     """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``.
 
@@ -269,12 +248,12 @@ def attempt(
     attempts counts as the last of them. The outcome is a code of :mod:`gohr.outcomes`, the reward 0
     or -1.
     """
-    bank = _look_up(dims, tables, state.rule)
+    bank = _look_up(tables, state.rule)
     number = jnp.minimum(jnp.asarray(action).astype(jnp.uint32), N_CELLS * N_BUCKETS - 1)
     cell, bucket = number >> 2, number & 3
     code, slot = entry_of(state.board, cell), entry_of(state.slots, cell)
     atoms = _by_atom(entry_of(state.accepts, slot) & state.alive)
-    allowed = _or(atoms, 0)
+    allowed = _or(atoms, axis=0)
     over = (state.finish != IN_PROGRESS) | (state.time >= horizon)
     # XLA computes a reduction once; an elementwise operation it repeats for each cell and piece.
     by_atom = ~over & (code > 0) & ((atoms >> bucket & 1) != 0)
@@ -282,9 +261,9 @@ def attempt(
     rejected = jnp.where(code == 0, EMPTY_CELL, jnp.where(allowed == 0, IMMOVABLE, DENIED))
     outcome = jnp.where(over, EPISODE_OVER, jnp.where(accepted, ACCEPTED, rejected))
 
-    shape, color = _look(dims, code)
+    shape, color = _look(spec, code)
     last = jnp.stack([1 + shape, 1 + color, (1 + bucket).astype(jnp.uint8)])
-    gone = np.arange(dims.n_pieces, dtype=np.uint8) == slot
+    gone = np.arange(len(state.codes), dtype=np.uint8) == slot
     emptied = np.arange(N_CELLS, dtype=np.uint8) == cell
     line_left = state.line_left - (accepted & (state.line_left > 0))
     moved = replace(
@@ -295,35 +274,34 @@ def attempt(
         line_left=line_left.astype(jnp.int16),
         time=state.time + ~over,
     )
-    if dims.sizes.n_entries:
+    if state.entries.size:
         record = jnp.stack([jnp.uint32(1), shape, color, cell, bucket]).astype(jnp.int32)
-        strides = bank("strides").reshape(N_RECORDS, N_FIELDS)
-        numbers = (strides * record).sum(axis=1, dtype=jnp.int32)
-        shapes, colors = _look(dims, state.codes)
+        numbers = (bank("strides") * record).sum(axis=1, dtype=jnp.int32)
+        shapes, colors = _look(spec, state.codes)
         buckets = np.arange(N_BUCKETS, dtype=np.uint32)
         alike = True, colors == color, shapes == shape, buckets == bucket
         changes = [accepted & each for each in alike]
         moved = replace(moved, records=tuple(map(jnp.where, changes, numbers[1:], state.records)))
-    if dims.sizes.metered:
+    if state.left.size:
         # Every atom that accepts the attempt pays for it, not the first alone.
-        left = state.left - (by_atom & (state.left > 0))
-        moved = replace(moved, left=left.astype(jnp.int16), alive=state.alive & _spread(left != 0))
+        left = (state.left - (by_atom & (state.left > 0))).astype(jnp.int16)
+        moved = replace(moved, left=left, alive=state.alive & _spread(left != 0))
 
-    after = _settled(dims, bank, moved)
+    after = _settled(bank, moved)
     reward = jnp.where(over | accepted, 0.0, -1.0).astype(jnp.float32)
     terminated, truncated = after.finish != IN_PROGRESS, after.time >= horizon
     return after, Reply(outcome.astype(jnp.int8), reward, terminated, truncated)
 
 
-def _look(dims: Dimensions, code: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _look(spec: BoardSpec, code: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return shape and color of a code, from 0."""
-    look, n_colors = jnp.maximum(code, 1) - np.uint8(1), np.uint8(len(dims.board.color_palette))
+    look, n_colors = jnp.maximum(code, 1) - np.uint8(1), np.uint8(len(spec.color_palette))
     return jax.lax.div(look, n_colors), jax.lax.rem(look, n_colors)
 
 
 def permitted(state: EnvState) -> jax.Array:
     """Return 1 for the attempts that the rule would accept now, int8 of shape (144,)."""
-    allowed = _or(_by_atom(entry_of(state.accepts, state.slots) & state.alive), 1)
+    allowed = _or(_by_atom(entry_of(state.accepts, state.slots) & state.alive), axis=1)
     playing = (state.board > 0) & (state.finish == IN_PROGRESS)
     bits = allowed[:, None] >> np.arange(N_BUCKETS, dtype=np.uint32) & 1
     return jnp.where(playing[:, None], bits, 0).astype(jnp.int8).reshape(-1)

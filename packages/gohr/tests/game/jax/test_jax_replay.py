@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -135,7 +136,7 @@ def compiled(texts: list[str]) -> list[CompiledRule]:
 
 def replay_in_banks(rules: list[CompiledRule], rng: np.random.Generator) -> Counter:
     """Replay rules in banks of tables of about the same size."""
-    sizes = [gjax.make(rule)[0].sizes.n_entries.bit_length() // 5 for rule in rules]
+    sizes = [gjax.make(rule)[1].rules["entries"].shape[1].bit_length() // 5 for rule in rules]
     met: Counter = Counter()
     for size in sorted(set(sizes)):
         bank = [rule for rule, own in zip(rules, sizes, strict=True) if own == size]
@@ -178,7 +179,10 @@ def test_the_rules_of_the_recordings_play_as_the_engine_plays_them():
 
 @pytest.mark.full
 def test_half_of_the_sizes_of_the_catalogue_alone():
-    by_size = {gjax.make(rule)[0].sizes: rule for rule in shipped(SPECS[0])}
+    by_size = {
+        str(jax.tree.map(np.shape, gjax.make(rule)[1].rules)): rule for rule in shipped(SPECS[0])
+    }
+    assert len(by_size) > 12
     rng = np.random.default_rng(6)
     for rule in [*by_size.values()][::2]:
         replay([rule], SPECS[0], per_rule=200, n_steps=25, horizon=20, rng=rng)

@@ -277,7 +277,7 @@ def _on_ranks(ranking: Ranking, n_unscaled: int) -> list[Statement]:
         chance, p = float(ranking.probability[i, i + 1]), float(ranking.p_adjusted[i, i + 1])
         name = f"{a} over {b}"
         if math.isnan(p):
-            found.append(Statement("ranks", name, f"{a} and {b}: not comparable"))
+            found.append(Statement("ranks", name, f"{a} and {b}: not tested"))
             continue
         word = _DIFFERENT if ranking.separated[i, i + 1] else f"not {_DIFFERENT}"
         text = f"{a} and {b}: {word}, {a} wins {chance:.3f} (adjusted p {p_value(p, '= ')})"
@@ -334,7 +334,7 @@ def on_first_two(ranking: Ranking, scores: ScoreTable) -> Statement:
     present = len(scores.tasks if units == "votes" else scores.shared_tasks([a, b]))
     more = math.nan
     if math.isnan(ranking.p_adjusted[0, 1]):
-        text = f"{pair}: not comparable"
+        text = f"{pair}: not tested"
     elif ranking.separated[0, 1]:
         numbers = f"{present:,}"
         if of_runs:

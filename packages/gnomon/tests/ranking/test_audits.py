@@ -193,7 +193,7 @@ def test_pairs_unlike_the_ranking_are_named():
     )
 
 
-def test_a_disconnected_table_names_pairs_that_are_not_comparable():
+def test_a_disconnected_table_names_pairs_that_are_not_tested():
     rng = np.random.default_rng(0)
     records = [
         {"algorithm": a, "task": t, "run": i, "score": float(rng.normal())}

@@ -55,8 +55,8 @@ def test_each_run_may_be_taken_at_its_own_end():
     found, said = with_notes(read_scores, rows, at="end", window=3)
     assert found.runs("a", "t").tolist() == [1.0, 5.5]
     assert said == [
-        "the score of a run is the mean of the last 3 scores of each run (1 run with fewer, at "
-        "least 2: mean of all)"
+        "the score of a run is the mean of the last 3 scores of each run, or of all where there "
+        "are fewer (1 run; the shortest has 2)"
     ]
 
 

@@ -82,12 +82,17 @@ def aggregate_optimality_gap(scores: Any, gamma: float = 1) -> Any:
 def probability_of_improvement(scores_x: Any, scores_y: Any) -> Any:
     """Return P(X > Y) averaged over tasks, ties counting one half.
 
+    Raises ValueError if the numbers of tasks differ.
+
     Examples
     --------
     >>> float(probability_of_improvement([[1], [3]], [[2], [1]]))
     0.625
     """
-    x, y = flat(scores_x)[:, None], flat(scores_y)
+    x, y = flat(scores_x), flat(scores_y)
+    if x.shape[1] != y.shape[1]:
+        raise ValueError(f"expected the same tasks, found {x.shape[1]} and {y.shape[1]}")
+    x = x[:, None]
     return np.mean((x > y) + (x == y) / 2.0)
 
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 ROW, TALL_ROW = 0.34, 0.46
 #: More rows do not fit on a page.
 MOST_ROWS = 60
-#: Rows of a column of panels.
+#: Most rows in a column of panels.
 MOST_IN_PANELS = 200
 #: Level of the intervals of predictions, and height of their panel in inches.
 LEVEL, SIDE = 0.9, HALF_WIDTH * 0.95

@@ -245,15 +245,16 @@ def order_answers(ranking: Ranking, settled: str) -> tuple[Answer, ...]:
         return (answer,)
     every, unsure = p[np.triu_indices(n, 1)], np.count_nonzero(np.diag(p, 1) > alpha)
     pairs, all_unsure = every.size, np.count_nonzero(every > alpha)
-    text, untested = f"All {pairs:,} pairs are significantly different.", _untested(every)
+    said, untested = [], _untested(every)
     if all_unsure:
-        text = (
+        said.append(
             f"{unsure} of {n - 1} adjacent pairs ({unsure / (n - 1):.0%}) and {all_unsure:,} of "
             f"all {pairs:,} pairs ({all_unsure / pairs:.0%}) are not significantly different."
         )
-    said = [sentence(untested.capitalize())] if untested else []
-    if all_unsure or not untested:
-        said.insert(0, text)
+    elif not untested:
+        said.append(f"All {pairs:,} pairs are significantly different.")
+    if untested:
+        said.append(sentence(untested.capitalize()))
     return Answer("How much of the order may be noise?", tuple(said)), answer
 
 

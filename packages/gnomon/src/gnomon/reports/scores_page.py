@@ -125,14 +125,15 @@ def report(
     """
     check_level(level)
     check_resamples(n_resamples)
-    how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "seed": seed}
     return write_report(
         lambda: source if isinstance(source, ScoreTable) else read_scores(source),
         title or name_of(source),
         out,
         pair=pair,
         by=by,
-        **how,
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
     )
 
 
@@ -274,8 +275,8 @@ def _lead(found: _Findings) -> tuple[str, ...]:
         verb = "is not significantly better than"
         if one.p_value <= 1.0 - found.level:
             verb = "is better than"
-        if math.isnan(one.p_value):
-            verb = f"is {'not ' * (not one.value)}ahead of"
+        elif math.isnan(one.p_value):
+            verb = "is ahead of" if one.value else "is not ahead of"
         said.append(f"Mean score: {better} {verb} {other}, by {_with_p(by, p_text(one, 1))}.")
     for one in () if isinstance(chances, GnomonError) else chances:
         if {one.a, one.b} == {a, b}:
@@ -415,8 +416,8 @@ def _tasks(found: _Findings) -> Section:
         for one in per_task:
             if math.isfinite(one.value):
                 top[one.task] = best(one.value, top.get(one.task, one.value))
-        bold = [[getattr(of.get((task, name)), "value", None) == top.get(task, math.nan)
-                 for name in names] for task in tasks]  # fmt: skip
+        bold = [[(task, name) in of and of[task, name].value == top.get(task) for name in names]
+                for task in tasks]  # fmt: skip
         table = Table(
             "Mean score per task",
             ("task", *names),

@@ -185,10 +185,11 @@ def mean_of_last(table: ScoreTable, window: int) -> ScoreTable:
 
 def note_mean(how: str, window: int, sizes: Sequence[int]) -> None:
     """Note that the score of a run is a mean, and how many runs have fewer scores than that."""
-    short = [n for n in sizes if n < window]
-    least = min(short, default=0)
-    few = f" ({counted(len(short), 'run')} with fewer, at least {least}: mean of all)"
-    note(f"the score of a run is the {how}{few if short else ''}")
+    text = f"the score of a run is the {how}"
+    if short := [n for n in sizes if n < window]:
+        runs = counted(len(short), "run")
+        text += f", or of all where there are fewer ({runs}; the shortest has {min(short)})"
+    note(text)
 
 
 def _note_own_ends(runs: Sequence[CurveRun]) -> None:

@@ -218,6 +218,8 @@ def _check_columns(raw: Rows, columns: Mapping[str, str], origin: Origin) -> Non
         if theirs not in raw:
             found = shortened(", ".join(raw.names), 200) or "none"
             raise origin.error(f"no column {theirs!r} to read as the {name}; found {found}")
+        if name == "score":
+            refuse_setting(theirs, origin)
 
 
 def short_name(column: str) -> str:

@@ -171,7 +171,7 @@ def _meetings(sizes: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
     The weight of a pair is that of each of its tasks in the mean of the first.
     """
     there = (sizes > 0).astype(np.float64)
-    n_shared = _over_grounds(there, there).astype(np.int64)
+    n_shared = _column_products(there, there).astype(np.int64)
     np.fill_diagonal(n_shared, 0)
     n_others = np.count_nonzero(n_shared, axis=1)[:, None]
     with np.errstate(divide="ignore"):
@@ -179,8 +179,8 @@ def _meetings(sizes: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
     return there, n_shared, weight
 
 
-def _over_grounds(x: npt.NDArray[Any], y: FloatArray) -> FloatArray:
-    """Return ``x.T @ y`` without BLAS; see :data:`ONE_THREAD`."""
+def _column_products(x: npt.NDArray[Any], y: FloatArray) -> FloatArray:
+    """Return ``x.T @ y``, computed without BLAS; see :data:`ONE_THREAD`."""
     return np.asarray(np.einsum("ti,tj->ij", x.astype(np.float64), y))
 
 
@@ -243,8 +243,8 @@ def _over_runs(
         (total, variance, fourth), weight, of_mean, least_df.min(axis=1), sizes, level, common
     )
     # A single run takes the mean variance of the algorithm's other tasks.
-    pooled = deviations / np.maximum(_over_grounds(np.maximum(sizes - 1, 0), there), 1.0)
-    singles = _over_grounds(sizes == 1, there)
+    pooled = deviations / np.maximum(_column_products(np.maximum(sizes - 1, 0), there), 1.0)
+    singles = _column_products(sizes == 1, there)
     variance, fourth = variance + singles * pooled, fourth + singles * np.square(pooled)
     with np.errstate(divide="ignore", invalid="ignore"):
         squared = np.square(np.maximum(n_shared, 1.0))
@@ -255,10 +255,10 @@ def _over_runs(
         by_task, all_parts = by_task / squared, all_parts / squared
         even = share_variance(0.5, all_parts)
     value = _mean_of_tasks(total, n_shared)
-    n_pairs = _over_grounds(sizes, sizes.astype(np.float64)).astype(np.int64)
+    n_pairs = _column_products(sizes, sizes.astype(np.float64)).astype(np.int64)
     p_value = _p_value_of_runs(value, variance, df, even, n_pairs)
     # Single runs show no variance.
-    several = _over_grounds(sizes > 1, there) > 0.0
+    several = _column_products(sizes > 1, there) > 0.0
     for x in (variance, p_value):
         x[~(several & several.T)] = np.nan
     scaled = _scaled_parts(all_parts, value, by_task, n_shared, n_pairs)
@@ -414,7 +414,7 @@ def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpr
         lead = np.zeros((n, n))
         lead[i, j] = leads
         of_task[t] = (weight * (lead - lead.T)).sum(axis=1)
-    share = there * _over_grounds(there.T, weight.T)
+    share = there * _column_products(there.T, weight.T)
     met = np.count_nonzero(share > 0.0, axis=0)
     each = np.divide(of_task, share, out=np.full(share.shape, -0.5), where=share > 0.0) + 0.5
     mean = _without_rounding(np.where(met > 0, of_task.sum(axis=0) + 0.5, np.nan))

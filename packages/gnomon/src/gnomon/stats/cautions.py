@@ -81,9 +81,7 @@ def warn_of_dependent_runs(strata: Strata, effect: SharedEffect | None, algorith
             f"{algorithm}: the runs of every task are in order of their scores, so their labels "
             "do not identify runs"
         )
-    if effect is None:
-        return
-    if effect.p_table < SHARED_FOUND and effect.p_value < CLEARLY_SHARED:
+    if effect and effect.p_table < SHARED_FOUND and effect.p_value < CLEARLY_SHARED:
         note(
             f"{algorithm}: runs with the same label vary together over tasks "
             f"(p = {effect.p_value:.2g}); intervals allow for it where that makes them wider"

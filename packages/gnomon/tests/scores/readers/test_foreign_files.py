@@ -168,6 +168,10 @@ WRONG = {
         "agent,env,seed,gamma,return\na,t,0,0.9,1\n", {"metric": "gamma"},
         ": column 'gamma' is a setting of runs, not a score",
     ),
+    "a discount, named as the score": (
+        "agent,env,seed,gamma,return\na,t,0,0.9,1\n", {"columns": {"score": "gamma"}},
+        ": column 'gamma' is a setting of runs, not a score",
+    ),
     "a score that is none": (
         RUNS, {"metric": "return"}, ": no column 'return' to read as the score; with numbers: ret",
     ),

@@ -73,7 +73,6 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
     named, where, metric = dict(wanted.columns), dict(wanted.where), wanted.metric
     is_column = metric in raw and metric not in (*KEY, "censored")
     if metric is not None and is_column:
-        refuse_setting(metric, origin)
         named["score"] = metric
     elif metric is not None:
         if "metric" not in raw:
@@ -222,10 +221,10 @@ def chosen_score(
     """Return the column of the scores: the one that is named, or the only one with numbers."""
     wanted = metric or named.get("score")
     if wanted is not None:
-        same = [name for name in raw.names if wanted in (name, short_name(name))]
-        refuse_setting(wanted if wanted in raw or not same else same[0], origin)
-        if len(same) == 1 or wanted in raw:
-            return wanted if wanted in raw else same[0]
+        same = [wanted] if wanted in raw else [x for x in raw.names if short_name(x) == wanted]
+        if len(same) == 1:
+            refuse_setting(same[0], origin)
+            return same[0]
         if same:
             raise origin.error(several(same, f"column {wanted!r}"))
         known = listed(_with_numbers(raw, taken)) or "none"

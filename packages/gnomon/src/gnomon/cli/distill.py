@@ -117,7 +117,10 @@ def predict(
     ] = None,
     normalize: Normalize = None,
     normalized: Annotated[
-        bool, typer.Option("--normalized", help="The scores are already normalised.")
+        bool,
+        typer.Option(
+            "--normalized", help="The scores are on the model's scale already (0 to 100)."
+        ),
     ] = False,
     level: Level = 0.9,
     score: Score = None,

@@ -103,8 +103,8 @@ def predict(
     ------
     ScoreDataError
         No algorithm has the scores that are needed; the scores are raw, the model was fitted to
-        normalised ones and has no references; the file holds no model; or the model is a line and
-        cannot compare.
+        normalised ones and has no references; the file holds no model; the model is a line and
+        cannot compare; or a pair is one algorithm twice.
     UnknownNameError
         An algorithm of the pair is not in the table, or a task is not an Atari game.
 

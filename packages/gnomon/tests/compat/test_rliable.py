@@ -117,5 +117,5 @@ def test_misuse():
         rly.StratifiedBootstrap(X).conf_int(np.mean, reps=10, method="normal")
     with pytest.raises(ValueError, match="task_bootstrap is not possible for several arrays"):
         rly.get_interval_estimates({"x": [X, Y]}, four, task_bootstrap=True, reps=10)
-    with pytest.raises(ValueError, match="expected the same tasks, found 6 and 1"):
+    with pytest.raises(ValueError, match="expected the same tasks, found 9 and 1"):
         metrics.probability_of_improvement(X, Y[:, :1])

@@ -58,6 +58,15 @@ def test_scores_on_a_common_scale_count_in_percent():
         assert prepare(low).x[1, 0] == 0.0
 
 
+def test_a_task_without_anchors_may_be_excluded():
+    raw = ScoreTable.from_arrays(
+        {"a": [[1, 9, 0]], "b": [[2, 3, 0]]}, tasks=["pong", "alien", "own"]
+    )
+    with pytest.warns(DegenerateScoresWarning, match="without baselines: own"):
+        scaled = normalize(raw, "atari")
+    assert prepare(scaled, transform="identity", exclude=["own"]).tasks == ("alien", "pong")
+
+
 def test_runs_are_averaged_before_the_transform():
     two = ScoreTable.from_arrays({"a": [[0, 9], [99, 9]]}, tasks=["u", "v"])
     assert prepare(two).x[0, 0] == pytest.approx(np.log10(1 + 49.5))

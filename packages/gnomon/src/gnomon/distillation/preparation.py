@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gnomon.distillation.factor import fit_factor
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted, listed, note
 from gnomon.scores.columns import Rows
+from gnomon.scores.normalization import with_left_out
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -251,9 +252,10 @@ def prepare(
             "this table, read it with units='tasks'"
         )
     table, scale = at_common_step(scores), transform_of(transform)
+    known = with_left_out(table).tasks  # those that have no anchors are no candidates anyhow
     for task in exclude:
-        if task not in table.tasks:
-            raise UnknownNameError("task", task, table.tasks)
+        if task not in known:
+            raise UnknownNameError("task", task, known)
     rows, scaled = _usable_rows(table), table.normalization
     if scaled is not None:
         rows = rows.with_columns({"score": 100.0 * rows["score"]})

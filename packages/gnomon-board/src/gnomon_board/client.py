@@ -47,8 +47,8 @@ class Client:
     token : str
         An API token with the scope ``submit``, sent as a bearer token unless empty.
     timeout_s : float
-        Maximum time of one try, from the first byte sent to the last received; after one
-        that takes longer, the request is not repeated.
+        Maximum time of one try, from the first byte sent to the last received; after one that takes
+        longer, the request is not repeated.
     patience_s : float
         Maximum time between the first failure and the last try.
     insecure : bool
@@ -313,8 +313,8 @@ def submit(
     found = re.fullmatch(r".+-entry-(\d{1,9})-attempt-(\d{1,9})", config.name)
     if found is None:
         raise LeaderboardError(
-            f"expected an experiment assigned by a server, found the name {config.name!r}; "
-            "keep that name"
+            f"{folder}: expected a run of an assignment, found the experiment {config.name!r}; "
+            "play the file that gnomon-board register writes"
         )
     entry, number = int(found[1]), int(found[2])
     try:

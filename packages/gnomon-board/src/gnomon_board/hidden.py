@@ -52,7 +52,7 @@ def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> A
     season = entry.season
     if season.division != "hidden":
         raise NotAllowed(f"season {season.name} is of the {season.division} division: send a log")
-    _check_may_play(season)
+    check_open(season)
     trials = session.execute(_TRIAL.where(RemoteTrial.attempt_id == attempt_of(entry, number).id))
     return AttemptPlay(
         season=season.name,
@@ -64,13 +64,6 @@ def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> A
         horizon=season.horizon,
         trials=[TrialState(**row._mapping) for row in trials],
     )
-
-
-def _check_may_play(season: Season | _Row) -> None:
-    """Check that a season may be played now; a row of a query is accepted."""
-    check_open(season)
-    if season.revealed_at is not None:
-        raise NotAllowed(f"season {season.name} has been revealed")
 
 
 #: The fields of a :class:`TrialState`.
@@ -92,7 +85,7 @@ _FIND = (
     _TRIAL.join(Season, Season.id == Entry.season_id)
     .add_columns(
         *(RemoteTrial.attempt_id, EntryAttempt.begun_at, EntryAttempt.closed_at),
-        *(Season.name, Season.opens_at, Season.closes_at, Season.revealed_at),
+        *(Season.name, Season.opens_at, Season.closes_at),
     )
     .where(
         RemoteTrial.id.in_(bindparam("trials", expanding=True)),
@@ -158,7 +151,7 @@ def _rebuilt(session: Session, rows: Iterable[_Row]) -> dict[int, RemoteGame]:
 def _check_in_play(row: _Row | None, trial: int) -> None:
     if row is None:
         raise Missing(f"there is no trial {trial} of this account")
-    _check_may_play(row)
+    check_open(row)
     # After a wait for the lock the trial is current, but its assignment is not.
     if row.closed_at is not None or row.state == "abandoned":
         raise NotAllowed(f"trial {trial}: its assignment was closed; the rest is scored as errors")
@@ -220,14 +213,13 @@ def close_unfinished(database: Database) -> None:
     """Close the open assignments of seasons that are over, and fill the rest of closed ones."""
     with database.reading() as session:
         playing = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
-        over = Season.closes_at <= now(), Season.revealed_at.is_not(None)
         closed = session.scalars(
             select(EntryAttempt.id)
             .join(Entry, EntryAttempt.entry_id == Entry.id)
             .join(Season, Season.id == Entry.season_id)
             .where(
                 EntryAttempt.begun_at.is_not(None),
-                or_(EntryAttempt.closed_at.is_not(None), *over),
+                or_(EntryAttempt.closed_at.is_not(None), Season.closes_at <= now()),
                 EntryAttempt.id.in_(playing),
             )
             .order_by(EntryAttempt.id)

@@ -25,10 +25,10 @@ def find_rule(season: Season, name: str) -> SeasonRule:
 
 def why_closed(season: Season) -> str:
     """Return when a season opens, or closed; empty if it takes entries now."""
+    if _is_over(season):
+        return f"closed on {season.closes_at:%Y-%m-%d %H:%M} UTC"
     if season.opens_at is not None and now() < season.opens_at:
         return f"opens on {season.opens_at:%Y-%m-%d %H:%M} UTC"
-    if season.closes_at is not None and now() >= season.closes_at:
-        return f"closed on {season.closes_at:%Y-%m-%d %H:%M} UTC"
     return ""
 
 

@@ -22,7 +22,7 @@ from gnomon.errors import GnomonError, visible
 
 #: Environment variables passed to a limited process; the others may hold secrets.
 _KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "PYTHONPATH", "NUMBA_CACHE_DIR", "VIRTUAL_ENV")
-#: Numbers of threads there: each reserves memory, which is counted, and one is fast enough.
+#: Set to 1 in it: the memory that each thread reserves counts, and one thread is fast enough.
 _THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 

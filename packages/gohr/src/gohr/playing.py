@@ -42,7 +42,7 @@ class TrialLog:
     finish : numpy.ndarray of int8, shape (n_episodes,)
         0 the horizon came first, 1 cleared, 2 stalemate.
     only_movable : bool
-        Whether only pieces that could be moved could be tried, as people with fixed feedback do.
+        Whether only movable pieces could be tried, as by people with fixed feedback.
 
     Examples
     --------

@@ -96,7 +96,7 @@ def play(
 
 @app.command()
 def close(name: SeasonArgument, data: DataOption = DATA, as_json: JsonOption = False) -> None:
-    """Close a season now: it takes no more entries, moves and logs.
+    """Close a season now: it takes no more entries, moves or submissions.
 
     Example:
       gnomon-board season close spring --data board

@@ -230,12 +230,15 @@ def change_season(database, **changes):
             setattr(season, name, value)
 
 
+EARLIER, LATER = (datetime.datetime(year, 1, 1, tzinfo=datetime.UTC) for year in (2020, 2999))
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"closes_at": datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)}, "closed on 2020-01"),
-        ({"opens_at": datetime.datetime(2999, 1, 1, tzinfo=datetime.UTC)}, "opens on 2999-01"),
-        ({"revealed_at": datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)}, "been revealed"),
+        ({"closes_at": EARLIER}, "closed on 2020-01"),
+        ({"opens_at": LATER}, "opens on 2999-01"),
+        ({"opens_at": LATER, "closes_at": EARLIER}, "closed on 2020-01"),
     ],
 )
 def test_nobody_plays_when_the_season_is_not_open(client, token, play, database, changes, reason):

@@ -243,8 +243,6 @@ def read_log(
                 if key in trials:
                     raise ValueError("found twice")
                 log = trials[key] = attempts_of(archive.read(member))
-                if log.only_movable:
-                    raise ValueError("expected attempts of a learner, who may try any piece")
                 n_rows += log.actions.size
                 if n_rows > max_rows:
                     raise ConfigError(f"expected at most {max_rows} attempts, found more")

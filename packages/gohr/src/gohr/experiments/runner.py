@@ -73,6 +73,8 @@ def run(
         If the folder cannot hold this run, or the disk is full. Trials played before are kept.
     RuleError
         If a rule cannot be played, or is too large for the engine.
+    ValueError
+        If there would be no worker.
     ConfigError
         If it is a recording of trials played elsewhere, or trials have a limit of time and are not
         played in processes.

@@ -284,6 +284,8 @@ def _differences(log: TrialLog, trial: Trial) -> Iterator[Difference]:
     """Yield the first difference of each kind of a log from the replay of its attempts."""
     boards, horizon = trial.boards(), trial.horizon
     n = min(len(boards), len(log.boards))
+    if log.only_movable and trial.recorded is None:
+        yield 0, None, "only_movable: expected False, found True"
     if len(boards) != len(log.boards):
         yield n, None, f"expected {len(boards)} episodes, found {len(log.boards)}"
     if (wrong := (log.boards[:n] != boards[:n]).any(axis=1)).any():

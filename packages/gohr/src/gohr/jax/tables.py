@@ -57,7 +57,8 @@ class _Atom(NamedTuple):
         """Return one atom that allows what either does, if a table can hold it."""
         if max(self.limit, other.limit) >= 0 or self.postpos or other.postpos:
             return None
-        if self.positions != other.positions or len(self.tables) != len(other.tables):
+        shapes, of_other = ([table.shape for table in atom.tables] for atom in (self, other))
+        if (self.positions, shapes) != (other.positions, of_other):
             return None
         pairs = [*zip(self.tables, other.tables, strict=True)]
         if sum(not np.array_equal(*pair) for pair in pairs) > 1:

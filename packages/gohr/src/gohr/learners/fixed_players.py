@@ -196,9 +196,9 @@ def chance_of_success(
 ) -> npt.NDArray[np.float64]:
     """Return p0, the chance of success at each attempt of a player without knowledge.
 
-    The player attempts each bucket for each piece with equal probability, as :class:`Uniform` does;
-    only for pieces that can be moved, if only these could be tried (`TrialLog.only_movable`). The
-    trial is replayed under its rule. Where the rule is hidden, so must these numbers be.
+    The player attempts each bucket for each piece with equal probability, as :class:`Uniform` does,
+    or for each movable piece if only these could be tried (`TrialLog.only_movable`). The trial is
+    replayed under its rule. Where the rule is hidden, so must these numbers be.
 
     Parameters
     ----------

@@ -211,7 +211,7 @@ def _read_template(template: str) -> _Template:
     body = "\n".join(
         line
         for line in template.split("\n")
-        if not any(pattern.fullmatch(line.strip()) for pattern in (_VARY, _DISTINCT, _NAME))
+        if not any(head.fullmatch(line.strip()) for head in (_VARY, _DISTINCT, _NAME))
     )
     _check_gaps(gaps, body, pattern, distinct)
     return _Template(gaps, distinct, body, pattern)

@@ -144,7 +144,7 @@ def test_a_failed_trial_is_a_missing_run(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::gohr.errors.StuckRuleWarning")
-def test_recorded_chances_score_as_a_replay_does(tmp_path):
+def test_a_run_scores_as_each_of_its_logs_does(tmp_path):
     stuck = {"name": "stuck", "text": "(*,pentagon,*,*,0)"}  # an episode without attempts
     learners = ["uniform", {"kind": "linear_dqn", "plays_on": True}]
     rules = ["clockwise", stuck]

@@ -6,7 +6,6 @@ import io
 import pickle
 import zipfile
 import zlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +124,6 @@ def test_what_is_not_a_log_is_refused_and_never_run(data, expected):
         read(data)
     assert "\n" not in str(error.value)
     assert not Path("/tmp/gnomon-was-here").exists()
-
-
-def test_a_trial_of_a_person_with_fixed_feedback_is_refused():
-    log = replace(TRIALS["clockwise", 0], only_movable=True)
-    with pytest.raises(ConfigError, match="expected attempts of a learner"):
-        read(archive({"clockwise/0": attempt_bytes(log)}))
 
 
 def header(n_episodes: int, n_rows: int, width: int = 36) -> bytes:

@@ -171,6 +171,7 @@ def test_every_kind_of_episode_is_well(config, tmp_path):
             "outcome: expected 4 (denied), found 0 (accepted)",
         ),
         (lambda x: with_value(x, "outcomes", row_of(x, 1, 7), -4), (1, 7), "outcome: expected "),
+        (lambda x: replace(x, only_movable=True), (0, None), "only_movable: expected False"),
     ],
 )
 def test_a_changed_log_is_found_at_the_place_of_its_change(first, change, place, reason):

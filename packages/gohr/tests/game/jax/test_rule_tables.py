@@ -76,6 +76,7 @@ def test_what_the_memory_does_not_matter_to_is_folded_into_pieces_and_cells():
     [
         ("(*,star,*,*,0) (*,circle,*,*,0)", 1),  # united
         ("(*,star,*,*,p+1) (*,circle,*,*,ps)", 2),  # differ in two tables
+        ("(*,*,*,*,p+1) (*,*,*,*,ps)", 2),  # look at different pieces
         ("(1,star,*,*,0) (*,circle,*,*,0)", 2),  # a count is one atom's own
         ("(0,star,*,*,0) (*,circle,*,*,0)", 1),  # never alive
         ("(*,pentagon,*,*,0) (*,circle,*,*,0)", 1),  # no such piece

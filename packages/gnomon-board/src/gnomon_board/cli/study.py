@@ -28,7 +28,7 @@ PlanArgument = Annotated[Path, typer.Argument(help="The plan of the study: a TOM
 StudyArgument = Annotated[str, typer.Argument(help="The study.")]
 PlayerArgument = Annotated[str, typer.Argument(help="The pseudonym of a player.")]
 UrlOption = Annotated[
-    str, typer.Option(help="Public address of the server; by default that of its last start.")
+    str, typer.Option(help="Address of the server; by default the one at which it last started.")
 ]
 
 

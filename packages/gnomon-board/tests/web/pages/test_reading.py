@@ -62,7 +62,7 @@ def test_the_rows_are_those_of_the_interface_in_the_order_of_their_ranks(lively,
     assert "2 assignments, 2 verified" in page
 
 
-def test_withdrawn_and_refused_attempts_are_tombstones_with_a_reason(lively):
+def test_withdrawn_and_refused_submissions_stay_with_a_reason(lively):
     page = lively.get("/seasons/spring-2026").text
     below = page[page.index('id="unranked"') :]
     for name in ("Second thoughts", "Too good", "Out of memory"):

@@ -52,7 +52,7 @@ def test_a_moderator_refuses_and_the_reason_is_there_for_all(client, token, admi
 
 
 @pytest.mark.usefixtures("verified")
-def test_withdrawing_leaves_a_tombstone_and_no_rank(client, token, database, settings, tmp_path):
+def test_who_withdraws_has_no_rank(client, token, database, settings, tmp_path):
     assert client.post("/api/entries/1/attempts", headers=bearer(token)).status_code == 201
     packed = play_entry(client, 1, tmp_path / "2", attempt=2)
     send(client, token, 1, packed, attempt=2)

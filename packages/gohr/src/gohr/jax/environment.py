@@ -1,6 +1,6 @@
 """The game as an environment in pure JAX: attempts, and new boards for the rows that need them.
 
-Each program is compiled once for all environments of the same dimensions.
+Each program is compiled once for all environments whose tables have the same shapes.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class HiddenRules:
     rewards and outcomes are the same; an automatic reset happens in the step that ends an episode,
     and boards have the same distribution but are drawn by JAX. All methods may be transformed by
     ``jax.jit``, ``jax.vmap`` and ``jax.lax.scan``; :func:`~gohr.jax.make` makes one, with its
-    params. Environments with tables of the same sizes share compiled programs.
+    params. Environments with tables of the same shapes share compiled programs.
 
     Examples
     --------

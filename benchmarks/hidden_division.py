@@ -49,7 +49,7 @@ def measure() -> Iterator[Measurement]:
             learner = {"kind": "linear_dqn", "actions": "occupied"}
             plan = RemotePlan.from_record({"season": name, "entry": "DQN", "learner": learner})
             start = time.perf_counter()
-            summary = play_remotely(plan, Client(url, token))
+            summary = play_remotely(plan, Client(url, token, patience_s=90.0))
             seconds = time.perf_counter() - start
             rate = summary["n_attempts"] / seconds
             yield Measurement(

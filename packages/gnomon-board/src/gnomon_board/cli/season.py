@@ -76,7 +76,8 @@ def play(
 
     with answering("season play", as_json=as_json) as answer:
         planned = RemotePlan.from_toml(plan)
-        client = Client(to, token, insecure=insecure)
+        # The server limits requests per minute: a learner that is faster waits for the next one.
+        client = Client(to, token, patience_s=90.0, insecure=insecure)
         try:
             with bar_of("trials") as progress:
                 summary = play_remotely(planned, client, again=again, progress=progress)

@@ -62,7 +62,7 @@ class Performance:
         if math.isnan(self.tce.low):
             return f"{number(self.tce.value)} [not estimable]"
         value, low, high = map(number, (self.tce.value, self.tce.low, self.tce.high))
-        return f"{value} [{low} to {high}]".replace(" ", "\xa0")
+        return f"{value} [{low}, {high}]".replace(" ", "\xa0")
 
 
 @dataclass(frozen=True, eq=False)

@@ -207,7 +207,7 @@ def decide(
     """Grant requests and create the accounts, or refuse them; ``by`` is None for the open switch.
 
     The contact and the reason are erased, and the name too if the request is refused. Returns the
-    numbers of those that still waited; others are left as they are.
+    numbers of the requests that were waiting; any others remain unchanged.
     """
     waiting = select(TokenRequest).where(
         TokenRequest.id.in_(requests), TokenRequest.state == "waiting"

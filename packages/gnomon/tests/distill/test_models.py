@@ -85,7 +85,7 @@ def test_a_damaged_model_is_refused_in_one_line(data, fitted):
     try:
         model = SubsetModel.from_json(json.dumps(record))
     except ScoreDataError as error:
-        assert "\n" not in str(error)  # noqa: PT017 - it need not be raised
+        assert "\n" not in str(error)  # noqa: PT017 - some of the values are valid
     else:
         assert model.predict(np.ones(len(model.tasks))).shape == ()
 

@@ -71,6 +71,11 @@ def test_verbs_agree(table):
         assert [one.as_record() for one in found.estimates] == estimates.as_records()
     for one in () if isinstance(pairs, type) else pairs:
         check_alone(table, one)
+    if len(table.algorithms) == 2:
+        [pair] = pairs
+        mean = next(row for row in ranking if row.name == pair.a)
+        assert same(mean.low, pair.low)
+        assert same(mean.high, pair.high)
 
 
 def check_alone(table, one):

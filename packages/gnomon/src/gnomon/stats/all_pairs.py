@@ -150,8 +150,15 @@ def pairwise_improvement(
     if resampling is None:
         resampling = "runs" if sizes.max(initial=0) > 1 else "runs_and_tasks"
     if resampling == "runs":
-        return _over_runs(samples, sizes, level, effects or [None] * sizes.shape[1])
-    return _over_tasks(samples, sizes, level)
+        found = _over_runs(samples, sizes, level, effects or [None] * sizes.shape[1])
+    else:
+        found = _over_tasks(samples, sizes, level)
+    with_one = np.flatnonzero(np.count_nonzero(found.n_shared, axis=1) == 1)
+    if with_one.size:  # the mean over one other algorithm is the value of the pair
+        other = found.n_shared[with_one].argmax(axis=1)
+        for end, of_pairs in zip((found.mean_low, found.mean_high), found.ends, strict=True):
+            end[with_one] = of_pairs[with_one, other]
+    return found
 
 
 def table_samples(scores: ScoreTable) -> list[list[FloatArray]]:

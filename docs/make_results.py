@@ -126,7 +126,7 @@ counts equally in the rank.
 
 {ranks}
 
-* `ideal` was given a space of 22,000 rules that contains every rule of this suite. It is an upper bound.
+* `ideal` was given a space of rules that contains every rule of this suite. It is an upper bound.
 * A table with one number for each class of attempt does better here than the linear DQN with its 3,720 features, none of which
   describes the position of a piece. Under a rule about cells the DQN repeats what failed and falls below chance.
 * Learners that may attempt empty cells make errors until they have learned to avoid them.

@@ -241,10 +241,9 @@ def test_clustered_items_near_the_ceiling(sizes):
     for _ in range(n_studies):
         shared = rng.normal(size=len(sizes))[codes] * 0.5 + rng.normal(size=n) * 0.75**0.5
         old, same, new = (answers(share, shared) for share in (0.98, 0.98, 0.93))
-        old, same, new = (model(scores, codes) for scores in (old, same, new))
-        options = {"cluster": "document", "regression": True}
-        failed += not gate(same, old, **options).passed
-        margin, loss = gate(new, old, non_inferior=0.05, **options)
+        old, same, new = (model(x, codes, cluster="document") for x in (old, same, new))
+        failed += not gate(same, old, regression=True).passed
+        margin, loss = gate(new, old, non_inferior=0.05, regression=True)
         wrong += margin.holds
         found += not loss.holds
     error = 3 * np.sqrt(0.025 * 0.975 / n_studies)

@@ -70,38 +70,3 @@ def test_what_items_have_not_is_refused_with_its_remedy():
         estimate(binary, method="percentile")
     with pytest.raises(ScoreDataError, match="by applies to items, found tasks"):
         estimate(ScoreTable.from_arrays({"a": [[1], [2]]}), by="topic")
-
-
-def test_components_of_a_known_population_are_found():
-    rng = np.random.default_rng(0)
-    n, s, size = 4_000, 4, 5
-    shared = rng.normal(0, 1.0, n // size).repeat(size)
-    scores = shared + rng.normal(0, 2.0, n) + rng.normal(0, 3.0, (s, n))
-    codes = np.arange(n) // size
-    rows = {
-        "algorithm": ["a"] * n * s,
-        "task": np.tile([f"q{i}" for i in range(n)], s),
-        "run": np.repeat(np.arange(s), n),
-        "score": scores.ravel(),
-        "topic": np.tile([f"t{c}" for c in codes], s),
-    }
-    table = ScoreTable(rows, units="items", cluster="topic")
-    (one,) = estimate(table)
-    parts = np.array([1.0 * size / n, 4.0 / n, 9.0 / s / n])
-    found = [one.from_clusters, one.from_items, one.from_epochs]
-    assert np.allclose(found, parts / parts.sum(), atol=0.06)
-    assert one.standard_error == pytest.approx(np.sqrt(parts.sum()), rel=0.1)
-    assert one.method == "cluster_t"
-
-
-def test_variance_of_pass_at_k_is_split_into_items_and_epochs():
-    rng = np.random.default_rng(3)
-    n, s, k = 6_000, 8, 3
-    ease = rng.beta(0.7, 1.4, n)
-    runs = (rng.random((s, n)) < ease).astype(float)
-    table = ScoreTable.from_arrays({"a": runs}, units="items")
-    for one in estimate(table, [f"pass@{k}", f"pass^{k}"]):
-        truth = 1.0 - (1.0 - ease) ** k if "@" in one.metric else ease**k
-        between, whole = truth.var(), n * one.standard_error**2
-        assert one.from_items == pytest.approx(between / whole, abs=0.03)
-        assert one.from_epochs == pytest.approx(1.0 - between / whole, abs=0.03)

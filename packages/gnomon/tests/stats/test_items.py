@@ -23,7 +23,7 @@ published = pytest.mark.skipif(
 )
 
 
-def table(n=60, n_epochs=1, seed=0, **shift):
+def table(n=60, n_epochs=1, seed=0, cluster=None, **shift):
     """Return models that solve items of their own difficulty, in topics of unequal sizes."""
     rng = np.random.default_rng(seed)
     difficulty = rng.random(n)
@@ -35,7 +35,7 @@ def table(n=60, n_epochs=1, seed=0, **shift):
          "score": float(rng.random() < chance[name][i])}
         for name in shift for i in range(n) for e in range(n_epochs)
     ]  # fmt: skip
-    return ScoreTable(rows, units="items")
+    return ScoreTable(rows, units="items", cluster=cluster)
 
 
 def scores_of(scores, name):
@@ -77,13 +77,11 @@ def test_right_or_wrong_is_tangos_interval_and_mcnemars_test():
 def test_a_note_speaks_of_columns_that_are_shown():
     two = ScoreTable.from_arrays({"a": [[1, 1, 0, 1] * 8], "b": [[1, 0, 0, 1] * 8]}, units="items")
     assert "p_adjusted" not in str(compare(two))
-    assert "from_" not in str(estimate(two))
-    assert "from_...: shares" in str(estimate(table(n_epochs=2)))
 
 
 def test_clusters_make_it_cluster_robust():
-    scores = table()
-    (one,) = compare(scores, "a", "b", cluster="topic")
+    scores = table(cluster="topic")
+    (one,) = compare(scores, "a", "b")
     difference = scores_of(scores, "a") - scores_of(scores, "b")
     topics = dict(scores.to_polars().select("task", "topic").iter_rows())
     rows = {"algorithm": ["d"] * 60, "task": scores.tasks, "score": 2.0 * difference}
@@ -112,9 +110,8 @@ def test_epochs_are_compared_by_their_items():
 
 
 def test_the_other_way_round_mirrors_the_comparison():
-    scores = table()
-    for options in ({}, {"cluster": "topic"}):
-        (one,), (other,) = (compare(scores, *pair, **options) for pair in (("a", "c"), ("c", "a")))
+    for scores in (table(), table(cluster="topic")):
+        (one,), (other,) = (compare(scores, *pair) for pair in (("a", "c"), ("c", "a")))
         assert one.value == -other.value
         assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
         assert one.p_value == pytest.approx(other.p_value)
@@ -166,7 +163,8 @@ def test_a_sequential_comparison_stops():
     assert last.p_value <= 0.05
     assert "no difference is rejected after" in str(found)
     assert found == compare(scores, "a", "b", sequential="e")
-    clustered = compare(scores, "a", "b", sequential="e", cluster="topic")
+    clustered = table(n=600, cluster="topic", a=0.2, b=-0.1)
+    clustered = compare(clustered, "a", "b", sequential="e")
     assert [one.n_items for one in clustered][-1] == 600
     assert clustered[-1].value == pytest.approx(last.value)
 
@@ -214,7 +212,7 @@ def test_bad_input_is_told_with_its_remedy():
     with pytest.raises(UnknownNameError, match=r"unknown column 'topik'; did you mean 'topic'\?"):
         compare(scores, "a", "b", by="topik")
     with pytest.raises(ScoreDataError, match="no column 'document' of clusters; found topic"):
-        compare(scores, "a", "b", cluster="document")
+        table(cluster="document")
     with pytest.raises(ScoreDataError, match="expected one of by="):
         compare(scores, "a", "b", by="topic", sequential="e")
     apart = scores.to_polars().filter((pl.col("algorithm") == "a") == (pl.col("topic") < "t4"))
@@ -254,13 +252,13 @@ quiet = pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarnin
 @pytest.mark.parametrize(("cluster", "n", "units"), [(None, 2, 2), (None, 4, 4), ("doc", 10, 5)])
 def test_equal_differences_are_no_certainty(cluster, n, units):
     """Differences that do not vary have the p-value of random sign flips and no interval."""
-    found = compare(differing(-1.0, n, scale=9.0), "a", "b", cluster=cluster)
+    found = compare(differing(-1.0, n, scale=9.0, cluster=cluster), "a", "b")
     (one,) = found
     assert "do not vary" in found.warnings[0]
     assert one.method == "sign_flips"
     assert one.p_value == 2.0 ** (1 - units)
     assert one.as_record()["low"] is one.as_record()["detectable"] is None
-    (same,) = compare(differing(0.0, n, scale=9.0), "a", "b", cluster=cluster)
+    (same,) = compare(differing(0.0, n, scale=9.0, cluster=cluster), "a", "b")
     assert same.p_value == 1.0
     assert math.isnan(same.low)
 
@@ -273,7 +271,7 @@ def test_equal_differences_between_0_and_1_have_the_exact_binomial_bound():
     assert one.p_value == 2.0**-49
     (few,) = compare(differing(0.2, 4), "a", "b")
     assert few.low < 0.0 < few.high
-    (clustered,) = compare(differing(-0.1, 50), "a", "b", cluster="doc")
+    (clustered,) = compare(differing(-0.1, 50, cluster="doc"), "a", "b")
     assert clustered.low < one.low
 
 
@@ -303,43 +301,31 @@ def test_what_is_detectable_is_neither_0_nor_beyond_the_scale(n):
 @quiet
 def test_a_pair_and_the_same_pair_among_all_have_one_answer():
     """Gaps take a path of their own, which gives the numbers of tables without the gaps."""
-    scores = table(n=80, n_epochs=3)
-    for part in (scores, ScoreTable(scores.to_polars()[5:], units="items")):
+    rows = table(n=80, n_epochs=3).to_polars()
+    for part in (rows, rows[5:]):
         for cluster in (None, "topic"):
-            found = compare(part, cluster=cluster)
-            for one in found:
-                (alone,) = compare(part, one.a, one.b, cluster=cluster)
+            scores = ScoreTable(part, units="items", cluster=cluster)
+            for one in compare(scores):
+                (alone,) = compare(scores, one.a, one.b)
                 for name in ("value", "low", "high", "p_value", "detectable"):
                     assert getattr(alone, name) == pytest.approx(getattr(one, name)), name
 
 
 def test_few_clusters_and_one_that_rules_are_named():
-    rows = (
-        table()
-        .to_polars()
-        .with_columns(
-            pl.when(pl.col("topic") < "t2")
-            .then(pl.lit("small"))
-            .otherwise(pl.lit("big"))
-            .alias("part")
-        )
-    )
-    with pytest.warns(DegenerateScoresWarning, match=r"2 clusters \(part\); intervals were valid"):
-        compare(ScoreTable(rows, units="items"), "a", "b", cluster="part")
-    rows = (
-        table()
-        .to_polars()
-        .with_columns(
-            pl.when(pl.col("topic") < "t4").then("topic").otherwise(pl.lit("big")).alias("part")
-        )
-    )
-    with pytest.warns(DegenerateScoresWarning, match=r"one cluster \(part\) has 5\d % of the"):
-        compare(ScoreTable(rows, units="items"), "a", "b", cluster="part")
+    rows, big = table().to_polars(), pl.lit("big")
+    small = pl.when(pl.col("topic") < "t2").then(pl.lit("small")).otherwise(big)
+    several = pl.when(pl.col("topic") < "t4").then("topic").otherwise(big)
+    for part, text in (
+        (small, r"2 clusters \(part\); intervals were valid"),
+        (several, r"one cluster \(part\) has 5\d % of the"),
+    ):
+        scores = ScoreTable(rows.with_columns(part=part), units="items", cluster="part")
+        with pytest.warns(DegenerateScoresWarning, match=text):
+            compare(scores, "a", "b")
 
 
 def test_estimates_by_groups():
-    scores = table(n=400)
-    found = estimate(scores, by="topic", cluster="topic")
+    found = estimate(table(n=400, cluster="topic"), by="topic")
     assert {one.task for one in found} == {None, *(f"t{i}" for i in range(8))}
     assert {one.method for one in found} == {"cluster_wilson", "wilson"}
     assert str(found).count("\n") > 26

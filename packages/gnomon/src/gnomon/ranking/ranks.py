@@ -25,14 +25,14 @@ from gnomon.results import FieldRecord, Results, Row, if_known, made_by, noted, 
 from gnomon.scores.checks import own_scales
 from gnomon.scores.columns import IntArray
 from gnomon.scores.reading import Scores, table_of
-from gnomon.scores.table import FloatArray, ScoreTable, Units
+from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
 from gnomon.stats.comparison import Comparisons, compare
 from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.estimates import estimate
 from gnomon.stats.intervals import Resampling
 from gnomon.stats.item_results import POWER
-from gnomon.stats.items import counted_as, votes_of
+from gnomon.stats.items import votes_of
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -212,8 +212,6 @@ def rank(
     scores: Scores,
     method: str | None = None,
     *,
-    units: Units | None = None,
-    cluster: str | None = None,
     by: By = "algorithm",
     level: float = 0.95,
     resampling: Resampling | None = None,
@@ -237,8 +235,6 @@ def rank(
         intervals are those of pairwise wins, whatever the order. Items are ordered and compared by
         their ``mean``, unless a method is named; votes between two models at a time by
         ``bradley-terry``, with the comparisons of :func:`gnomon.stats.compare`.
-    units, cluster : str, optional
-        As in :func:`gnomon.stats.compare`.
     by : str
         ``algorithm``, or ``task`` for an order of difficulty, hardest first; scores must then have
         the same meaning on all tasks.
@@ -291,7 +287,6 @@ def rank(
     check_level(level)
     check_word("by", by, ("algorithm", "task"))
     check_word("resampling", resampling or "runs", ("runs", "runs_and_tasks"))
-    scores = counted_as(scores, units, cluster)
     if votes_of(scores) is not None:
         check_word("method", method or BRADLEY_TERRY, (BRADLEY_TERRY,))
         check_word("by", by, ("algorithm",))

@@ -28,14 +28,14 @@ from gnomon.scores.checks import check_scales
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores
-from gnomon.scores.table import ScoreTable, Units
+from gnomon.scores.table import ScoreTable
 from gnomon.stats.all_pairs import SIGN_FLIPS
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.cautions import warn_of_missing_runs
 from gnomon.stats.difference import IMPROVEMENT, Differences
 from gnomon.stats.estimates import rule_notes
 from gnomon.stats.intervals import NO_INTERVAL, Method, Resampling, Rule, Variances, checked
-from gnomon.stats.items import counted_as, refuse_options, votes_of
+from gnomon.stats.items import refuse_options, votes_of
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.rank_tests import holm
 from gnomon.stats.summary_statistics import scores_or_stand_ins
@@ -159,8 +159,6 @@ def compare(
     b: str | None = None,
     metrics: Metrics | None = None,
     *,
-    units: Units | None = None,
-    cluster: str | None = None,
     by: str | None = None,
     sequential: Literal["e"] | None = None,
     per_task: bool = False,
@@ -178,7 +176,8 @@ def compare(
     Parameters
     ----------
     scores : ScoreTable
-        One score for each run.
+        One score for each run. Items of an evaluation (``units="items"``) are drawn and shared, so
+        models are compared item by item, in the clusters that the table names.
     a, b : str, optional
         The algorithms; every pair of the table by default. The interval of a pair is the same
         either way.
@@ -186,11 +185,6 @@ def compare(
         As in :func:`~gnomon.stats.estimate`, and ``probability_of_improvement``; by default
         ``mean``, ``median``, ``iqm`` and that for two algorithms, and only that for all pairs. Of
         items ``mean``, ``pass@K`` (one of K samples succeeds) and ``pass^K`` (all of them do).
-    units : str, optional
-        What a task is: ``tasks``, or ``items`` of an evaluation, which are drawn and shared, so
-        that models are compared item by item; as the table has it by default.
-    cluster : str, optional
-        For items, the column that names their cluster; that of the table by default.
     by : str, optional
         For items and two models, a column whose groups are compared separately too.
     sequential : str, optional
@@ -257,11 +251,10 @@ def compare(
     if resampling is not None:
         metrics = _sampled(metrics, per_task=per_task, paired=paired, method=method)
     needs_runs = {"paired": paired, "method": method != "auto" and method}
-    table, metrics = scores_or_stand_ins(scores, metrics, needs_runs)
-    pair = chosen_pair(table, a, b)
-    if len(table.algorithms) < 2:
-        raise ScoreDataError(f"expected two algorithms or more, found {table.algorithms[0]} alone")
-    scores = counted_as(table, units, cluster)
+    scores, metrics = scores_or_stand_ins(scores, metrics, needs_runs)
+    pair = chosen_pair(scores, a, b)
+    if len(scores.algorithms) < 2:
+        raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
     if scores.units == "items":
         unlike = {"method": method != "auto", "variances": variances != "moderated"}
         unlike["resampling"] = resampling is not None

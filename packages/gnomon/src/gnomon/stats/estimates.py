@@ -15,7 +15,7 @@ from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_
 from gnomon.scores.checks import check_scales
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores
-from gnomon.scores.table import FloatArray, ScoreTable, Units
+from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key, replicates
 from gnomon.stats.cautions import (
     SHARED_FOUND,
@@ -41,7 +41,7 @@ from gnomon.stats.intervals import (
     standard_error,
     table_noise,
 )
-from gnomon.stats.items import counted_as, refuse_options, votes_of
+from gnomon.stats.items import refuse_options, votes_of
 from gnomon.stats.medians import MedianProfile, median_interval
 from gnomon.stats.metrics import Metric, Metrics, median, metric_list, metric_named, metrics_for
 from gnomon.stats.strata import Strata
@@ -84,9 +84,6 @@ class Estimate(FieldRecord):
         For the mean of items; this and the following exist for items only.
     n_clusters : int, optional
         Number of clusters of items.
-    from_clusters, from_items, from_epochs : float, optional
-        Shares of the variance of the mean. That of epochs is NaN, and included in that of items,
-        where no item has two.
     """
 
     algorithm: str
@@ -102,9 +99,6 @@ class Estimate(FieldRecord):
     _: KW_ONLY
     standard_error: float | None = if_known()
     n_clusters: int | None = if_known()
-    from_clusters: float | None = if_known()
-    from_items: float | None = if_known()
-    from_epochs: float | None = if_known()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,8 +168,6 @@ def estimate(
     scores: Scores | SummaryTable,
     metrics: Metrics | None = None,
     *,
-    units: Units | None = None,
-    cluster: str | None = None,
     by: str | None = None,
     per_task: bool = False,
     level: float = 0.95,
@@ -202,8 +194,6 @@ def estimate(
         Names as in :func:`~gnomon.stats.metric_named`; by default ``mean``, ``median`` (of task
         means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``. Of items
         ``mean`` (the default), ``pass@K`` (one of K samples succeeds) and ``pass^K`` (all do).
-    units, cluster : str, optional
-        As in :func:`~gnomon.stats.compare`.
     by : str, optional
         For items, a column whose groups are estimated separately too.
     per_task : bool
@@ -267,8 +257,7 @@ def estimate(
         "resampling": resampling != "runs" and resampling,
         "method": method != "auto" and method,
     }
-    table, metrics = scores_or_stand_ins(scores, metrics, needs_runs, per_task=per_task)
-    scores = counted_as(table, units, cluster)
+    scores, metrics = scores_or_stand_ins(scores, metrics, needs_runs, per_task=per_task)
     if scores.units == "items":
         unlike = {"resampling": resampling != "runs", "variances": variances != "moderated"}
         unlike["method"] = method != "auto"

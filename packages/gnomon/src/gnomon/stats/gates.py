@@ -28,13 +28,13 @@ from gnomon.printing import percent
 from gnomon.results import FieldRecord, Results, made_by, noted, recorded
 from gnomon.scores.item_scores import clusters_of_items
 from gnomon.scores.reading import Scores
-from gnomon.scores.table import ScoreTable, Units
+from gnomon.scores.table import ScoreTable
 from gnomon.scores.versions import BASE, NEW, PAIR, Missing, put_together, version_of, within_unit
 from gnomon.stats.comparison import FOR_PAIRS, Comparison, compare
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.item_results import POWER
-from gnomon.stats.items import ItemDifferences, Items, counted_as, item_metrics
+from gnomon.stats.items import ItemDifferences, Items, item_metrics
 from gnomon.stats.metrics import metric_named
 from gnomon.stats.rank_tests import holm
 from gnomon.stats.strata import Strata
@@ -144,8 +144,6 @@ def gate(
     worst: float | None = None,
     require: float | None = None,
     paired: bool = False,
-    units: Units | None = None,
-    cluster: str | None = None,
     level: float = 0.95,
 ) -> Gate:
     """Decide whether a new version passes: claims about its difference from a base.
@@ -186,8 +184,6 @@ def gate(
         `missing` is ``"wrong"``.
     paired : bool
         Whether runs with the same label are pairs (the same seed). Items are pairs always.
-    units, cluster
-        As in :func:`compare`; both tables have those of `base`.
     level : float
         Confidence level.
 
@@ -228,13 +224,11 @@ def gate(
     claims, margin = _claims(non_inferior, regression, superior), _margin(non_inferior)
     error = (1.0 - level) / 2.0
     with recorded() as notes:
-        ours = version_of(new, NEW)
-        theirs = counted_as(version_of(base, BASE), units, cluster)
+        ours, theirs = version_of(new, NEW), version_of(base, BASE)
         if "opponent" in theirs.rows:
             raise ScoreDataError(
                 "gate applies to tasks and items, not to votes; compare rates models by all votes"
             )
-        ours = counted_as(ours, theirs.units, None)
         table, lacking = put_together(ours, theirs, missing, worst, require)
         metric = _known_metric(table, metric, non_inferior)
         groups = _groups(theirs, by, table.tasks)

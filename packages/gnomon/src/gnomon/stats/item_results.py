@@ -37,24 +37,15 @@ class ItemEstimates(Estimates):
 
     columns = (
         *("task", "algorithm", "metric", "value", "low", "high", "method", "n_tasks"),
-        *("n_clusters", "from_clusters", "from_items", "from_epochs"),
+        "n_clusters",
     )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the sample is, and what the variance consists of."""
+        """What the sample is."""
         cluster = self.settings["cluster"]
         sample = f"clusters ({cluster})" if cluster else "items"
-        notes = [f"Intervals treat the {sample} as a random sample."]
-        if "from_items" in self._shown(self.rows()):
-            notes.append("from_...: shares of the variance of the mean.")
-        return tuple(notes)
-
-    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        shown = super()._shown(rows)
-        if "from_epochs" in shown or self.settings["cluster"]:
-            return shown
-        return [name for name in shown if not name.startswith("from_")]
+        return (f"Intervals treat the {sample} as a random sample.",)
 
 
 def estimate_items(
@@ -96,9 +87,6 @@ def _estimate(
         note(f"{where}: all {counted(mean.n, 'item')} are {'right' if mean.value else 'wrong'}")
     elif task is None and math.isnan(low) and not math.isnan(mean.variance):
         note(f"{where}: interval not estimable, the scores do not vary")
-    shares = (math.nan,) * 3
-    if mean.n > 1:
-        shares = items.variance_shares(model, among)
     n_epochs = items.n_epochs(model)[items.shared([model], among)]
     most = int(n_epochs.max(initial=0))
     least = int(n_epochs.min(initial=most))
@@ -115,9 +103,6 @@ def _estimate(
         n_tasks=mean.n,
         standard_error=math.sqrt(mean.variance),
         n_clusters=None if mean.clusters is None else len(mean.clusters),
-        from_clusters=shares[0],
-        from_items=shares[1],
-        from_epochs=shares[2],
     )
 
 

@@ -12,7 +12,7 @@ import copy
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,7 +24,7 @@ from gnomon.scores.checks import without_score
 from gnomon.scores.columns import IntArray
 from gnomon.scores.item_scores import clusters_of_items
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.clusters import Clusters, variance_shares
+from gnomon.stats.clusters import Clusters
 from gnomon.stats.distributions import student_quantile
 from gnomon.stats.metrics import Metric, Metrics, metric_list
 from gnomon.stats.proportions import (
@@ -62,14 +62,6 @@ WEIGHTED_CLUSTERS = 10
 ROUNDING = 1e-9
 
 
-def counted_as(scores: ScoreTable, units: Units | None, cluster: str | None) -> ScoreTable:
-    """Return a table with other units or clusters; without either, the table itself."""
-    if units is None and cluster is None:
-        return scores
-    kept = scores.cluster if cluster is None and units != "tasks" else cluster
-    return replace(scores, units=units or scores.units, cluster=kept)
-
-
 def votes_of(scores: ScoreTable) -> Votes | None:
     """Return the votes of a table that holds votes, else None."""
     if "opponent" not in scores.rows:
@@ -89,7 +81,9 @@ def refuse_options(units: Units | Literal["votes"], **given: Any) -> None:
         if units != "tasks":
             other = "tasks" if units == "items" else "items"
             raise ScoreDataError(f"{option} applies to {other}, not to {units}")
-        remedy = either("set units='items'", "read the file with gnomon read --units items")
+        remedy = either(
+            "read it with units='items'", "read the file with gnomon read --units items"
+        )
         raise ScoreDataError(
             f"{option} applies to items, found tasks; if the tasks of this table are items of an "
             f"evaluation, {remedy}"
@@ -422,23 +416,6 @@ class Items:
                 f"({named})"
             )
 
-    def _noise(self, model: str) -> FloatArray:
-        """Return the variance of each value by its epochs alone, estimated without bias.
-
-        NaN where there are not two epochs for each that is counted. With h(k) the chance that all
-        of k samples of an item fail (for pass^k: succeed), the variance of its estimate is
-        E h(k)² - h(2k), which has an unbiased estimate from 2k epochs on.
-        """
-        item, score, n, total = self._samples(model)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            if not self.k:
-                spread = np.square(score - (total / n)[item])
-                squares = np.bincount(item, weights=spread, minlength=len(self.names))
-                return np.where(n > 1, squares / (n - 1.0) / n, np.nan)
-            alike = n - total if "@" in self.metric else total
-            once, twice = pass_hat(n, alike, self.k), pass_hat(n, alike, 2 * self.k)
-            return np.where(n >= 2 * self.k, np.square(once) - twice, np.nan)
-
     def clusters(self, there: Mask | None = None) -> Clusters | None:
         """Return the clusters of some items, or of all, if the table has clusters."""
         if self.cluster_of is None:
@@ -473,12 +450,6 @@ class Items:
         return ItemMean.of(
             self.values[row, there], self.scales[row], self.clusters(there), n_samples
         )
-
-    def variance_shares(self, model: str, among: Mask | None = None) -> tuple[float, float, float]:
-        """Return the shares of clusters, items and epochs in the variance of a model's mean."""
-        there = self.shared([model], among)
-        values, noise = self.values[self.models.index(model), there], self._noise(model)[there]
-        return variance_shares(values, noise, self.n_epochs(model)[there], self.clusters(there))
 
     def differences(
         self, pairs: Sequence[tuple[str, str]], among: Mask | None = None

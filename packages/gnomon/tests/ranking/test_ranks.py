@@ -137,7 +137,7 @@ def test_intervals_and_tiers_fit_together(rows):
         at = [found.names.index(name) for name in tier]
         assert at == list(range(at[0], at[-1] + 1))
         assert not found.separated[np.ix_(at, at)].any()
-    values = np.round(found.values, 9)
+    values = np.round([one.value for one in found], 9)
     assert (np.diff(values) <= 0).all()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -140,6 +141,51 @@ def compare(
         answer.show(stats.compare(table, *(two or ()), **options))
 
 
+@dataclass(frozen=True)
+class Claims:
+    """The claims of a gate, as :func:`gnomon.gate` takes them."""
+
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Tasks: mean, median, iqm or probability_of_improvement; items: mean, pass@K or "
+            "pass^K."
+        ),
+    ] = None
+    non_inferior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MARGIN",
+            help="Pass only if a larger loss is ruled out: 0.02 in points, 2% of the value of "
+            "BASE.",
+        ),
+    ] = None
+    regression: Annotated[
+        bool, typer.Option("--regression", help="Fail only if NEW is significantly worse.")
+    ] = False
+    superior: Annotated[
+        bool, typer.Option("--superior", help="Pass only if NEW is significantly better.")
+    ] = False
+    by: Annotated[
+        str | None, typer.Option("--by", help="A column, or task: its groups must pass too.")
+    ] = None
+    missing: Annotated[
+        Literal["refuse", "wrong", "drop"],
+        typer.Option(help="How to treat scores of BASE that NEW lacks."),
+    ] = "refuse"
+    worst: Annotated[
+        float | None,
+        typer.Option(help="Worst score for --missing wrong, if scores are not from 0 to 1."),
+    ] = None
+    require: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Share of the tasks or items that NEW must have."),
+    ] = None
+    paired: Annotated[
+        bool, typer.Option("--paired", help="Pair the runs that have the same label.")
+    ] = False
+
+
 @with_groups
 def gate(
     sources: Annotated[
@@ -151,45 +197,8 @@ def gate(
             "their names. With --loop: files of runs, or - for JSON lines.",
         ),
     ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="Tasks: mean, median, iqm or probability_of_improvement; items: mean, pass@K or "
-            "pass^K."
-        ),
-    ] = None,
-    non_inferior: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MARGIN",
-            help="Pass only if a larger loss is ruled out: 0.02 in points, 2% of the value of "
-            "BASE.",
-        ),
-    ] = None,
-    regression: Annotated[
-        bool, typer.Option("--regression", help="Fail only if NEW is significantly worse.")
-    ] = False,
-    superior: Annotated[
-        bool, typer.Option("--superior", help="Pass only if NEW is significantly better.")
-    ] = False,
-    by: Annotated[
-        str | None, typer.Option("--by", help="A column, or task: its groups must pass too.")
-    ] = None,
-    missing: Annotated[
-        Literal["refuse", "wrong", "drop"],
-        typer.Option(help="How to treat scores of BASE that NEW lacks."),
-    ] = "refuse",
-    worst: Annotated[
-        float | None,
-        typer.Option(help="Worst score for --missing wrong, if scores are not from 0 to 1."),
-    ] = None,
-    require: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Share of the tasks or items that NEW must have."),
-    ] = None,
-    paired: Annotated[
-        bool, typer.Option("--paired", help="Pair the runs that have the same label.")
-    ] = False,
+    *,
+    claims: Claims,
     loop: Annotated[
         Path | None,
         typer.Option(
@@ -210,7 +219,6 @@ def gate(
         ),
     ] = None,
     level: Level = 0.95,
-    *,
     scores: ScoreOptions,
     showing: ShowOptions,
     as_json: JsonOption = False,
@@ -225,16 +233,13 @@ def gate(
       gnomon gate scores.csv ppo dqn --metric iqm --superior
       gnomon gate --loop state.json results.tsv
     """
-    of_claims = {
-        "--metric": metric, "--non-inferior": non_inferior, "--regression": regression,
-        "--superior": superior, "--by": by, "--missing": missing != "refuse", "--worst": worst,
-        "--require": require, "--paired": paired, "--where": scores.where,
-        "--normalize": scores.normalize,
-    }  # fmt: skip
-    of_loop = {"--familywise": familywise, "--error": error}
-    for name, given in (of_claims if loop else of_loop).items():
-        if given not in (None, False):
-            raise typer.BadParameter(f"{name} {'does not apply to' if loop else 'needs'} --loop")
+    unlike = {"familywise": familywise, "error": error}
+    if loop is not None:
+        unlike = vars(claims) | {"where": scores.where, "normalize": scores.normalize}
+    for name, given in unlike.items():
+        if given not in (None, False, "refuse"):
+            verb = "needs" if loop is None else "does not apply to"
+            raise typer.BadParameter(f"--{name.replace('_', '-')} {verb} --loop")
     if loop is not None:
         with answering(
             "gate", as_json=as_json, reads=[loop, *(sources or [])], **vars(showing)
@@ -266,28 +271,16 @@ def gate(
         own = (scores.normalize or "").startswith(("min-max", "reference:"))
         if two is None and own:
             raise typer.BadParameter(f"--normalize {scores.normalize} needs one table of both")
-        named = None if metric is None else [metric]
-        new, *base = (
-            scores_or_summaries(part, scores, named, {"paired": paired})[0]
+        named = None if claims.metric is None else [claims.metric]
+        tables = [
+            scores_or_summaries(part, scores, named, {"paired": claims.paired})[0]
             for part in ([source] if two else [[word] for word in source])
-        )
+        ]
         if two:
-            chosen_pair(new, *two)
-            new, *base = (new.select(algorithms=[name]) for name in two)
-        found = stats.gate(
-            new,
-            base[0],
-            metric,
-            non_inferior=non_inferior,
-            regression=regression,
-            superior=superior,
-            by=by,
-            missing=missing,
-            worst=worst,
-            require=require,
-            paired=paired,
-            level=level,
-        )
+            chosen_pair(tables[0], *two)
+            tables = [tables[0].select(algorithms=[name]) for name in two]
+        new, base = tables
+        found = stats.gate(new, base, **vars(claims), level=level)
         answer.show(found)
     if not found.passed:
         raise typer.Exit(1)

@@ -26,6 +26,7 @@ from gnomon.stats.estimates import Estimate, estimate
 from gnomon.stats.item_results import POWER
 from gnomon.stats.items import refuse_options
 from gnomon.stats.planning import plan
+from gnomon.stats.strata import Strata
 from gnomon.stats.summary_statistics import SUMMARY_METRICS
 
 #: Headings of the sections.
@@ -351,8 +352,7 @@ def on_first_two(ranking: Ranking, scores: ScoreTable) -> Statement:
             needs = planned.notes[0].removeprefix(f"{a} and {b} ({IMPROVEMENT}): ")
             text += f". In a test of this pair alone, {needs.removesuffix('.')}"
             runs = planned.as_records()[0]["needed"]
-            # Numbers of runs are harmonic means.
-            now = math.floor(min(ranking.n_sampled[:2]))
+            now = math.floor(min(Strata.from_table(scores, name).mean_runs for name in (a, b)))
             more = math.nan if runs is None else float(max(runs - now, 0))
     else:
         text = f"{pair}: not {_DIFFERENT} with the present {present:,} {units}"

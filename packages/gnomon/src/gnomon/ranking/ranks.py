@@ -70,8 +70,6 @@ class Ranking(Results[Ranked]):
         P(row better than column); of items the difference of means; NaN where two share no task.
     p_adjusted : ndarray of float, shape (n, n)
         P-values of the pairs, corrected for all of them.
-    n_sampled : ndarray of float, shape (n,)
-        Size of the sample of each: runs per task (harmonic mean), tasks, or items.
     resolvable : float or None
         The smallest difference that is significant for a typical pair: the median over pairs of
         the smallest difference that would be significant, corrected for all pairs. Of wins it is
@@ -89,7 +87,6 @@ class Ranking(Results[Ranked]):
     tiers: tuple[tuple[str, ...], ...]
     probability: FloatArray
     p_adjusted: FloatArray
-    n_sampled: FloatArray
     resolvable: float | None
     needed: float | None
 
@@ -99,11 +96,6 @@ class Ranking(Results[Ranked]):
     def names(self) -> tuple[str, ...]:
         """Names, best first."""
         return tuple(one.name for one in self)
-
-    @cached_property
-    def values(self) -> FloatArray:
-        """Values, shape (n,)."""
-        return np.array([one.value for one in self])
 
     @cached_property
     def separated(self) -> BoolArray:
@@ -311,17 +303,11 @@ def rank(
         ratings = rate(field.samples, by == "task")
         values = np.array([ratings, *np.full((2, ratings.size), np.nan)])
         strength = sign * ratings
-    n_sampled = np.count_nonzero(field.sizes, axis=0).astype(np.float64)
-    if found.resampling == "runs":
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inverse = np.where(field.sizes > 0, 1.0 / field.sizes, 0.0).sum(axis=0)
-            n_sampled /= inverse  # the harmonic mean
     return _assembled(
         field.names,
         values,
         strength,
         (found.value, found.p_adjusted, found.resolvable, np.sqrt(found.spread[1])),
-        n_sampled,
         tuple(warned),
         resolvable=_typical(found.resolvable, 0.5),
         n_units=None if found.resampling == "runs" else found.n_shared,
@@ -372,7 +358,6 @@ def _assembled(
     values: FloatArray,
     strength: FloatArray,
     pairs: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
-    n_sampled: FloatArray,
     warned: tuple[str, ...],
     *,
     resolvable: float | None,
@@ -416,7 +401,6 @@ def _assembled(
         tiers=groups,
         probability=probability,
         p_adjusted=p_adjusted,
-        n_sampled=n_sampled[order],
         resolvable=resolvable,
         needed=needed,
     )
@@ -458,7 +442,6 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         np.where(np.isinf(values), np.nan, values),  # a rating that does not exist
         sign * values[0],
         (difference, p, least, errors),
-        np.array([float(one.n_tasks) for one in means]),
         tuple(notes),
         resolvable=_typical(least, math.inf),
         n_units=n_units,

@@ -25,8 +25,8 @@ from gnomon.scores.tidy import LARGEST
 from gnomon.stats.bootstrap import Resamples, draw_key, quantiles
 from gnomon.stats.cautions import shared_tasks, warn_of_missing_runs
 from gnomon.stats.distance import DistanceKind, distances
-from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.medians import locally_moderated_variances
+from gnomon.stats.proportions import wilson
 from gnomon.stats.strata import Strata, as_strata
 
 ScoreKind = Literal["run_score", "average_score"]
@@ -391,12 +391,10 @@ def _wilson_band(strata: Strata, tau: FloatArray, level: float) -> tuple[FloatAr
     variance = of_tasks / strata.n_tasks**2 + 1.0 / n**2
     expected = np.clip(smoothed.mean(axis=0), 1.0 / n, 1.0 - 1.0 / n)
     effective = np.maximum(expected * (1.0 - expected) / variance, 1.0)
-    value, z = shares.mean(axis=0), normal_quantile(level)
-    half = z * np.sqrt(value * (1.0 - value) / effective + z**2 / (4.0 * effective**2))
-    middle, scale = value + z**2 / (2.0 * effective), 1.0 + z**2 / effective
-    low = np.minimum((middle - half) / scale, _exact_low(value, n, level))
-    high = np.maximum((middle + half) / scale, 1.0 - _exact_low(1.0 - value, n, level))
-    return np.clip(low, 0.0, value), np.clip(high, value, 1.0)
+    value = shares.mean(axis=0)
+    low, high = wilson(value * effective, effective, level=level)
+    low = np.minimum(low, _exact_low(value, n, level))
+    return low, np.maximum(high, 1.0 - _exact_low(1.0 - value, n, level))
 
 
 def _next_run(strata: Strata, tau: FloatArray, shares: FloatArray) -> FloatArray:

@@ -95,7 +95,7 @@ WAITING: tuple[SubmissionState, ...] = ("uploading", "queued", "verifying")
 
 
 class Account(Base):
-    """Somebody who submits or moderates. ``erased_at``: the name was replaced on request."""
+    """A person who submits or moderates. ``erased_at``: the name was replaced on request."""
 
     __tablename__ = "accounts"
     id: Mapped[Id]
@@ -191,10 +191,10 @@ class Season(Base):
 
 
 class SeasonRule(Base):
-    """A rule of a season. ``name`` is what the world knows it by; the text of a hidden one is not.
+    """A rule of a season. ``name`` is public; the text of a hidden rule is not.
 
-    A hidden rule has ``visibility == "hidden"`` until the season is revealed and ever after: ask
-    ``season.revealed_at`` whether the text may be told.
+    A hidden rule keeps ``visibility == "hidden"`` after the reveal: ``season.revealed_at`` shows
+    whether its text is public.
     """
 
     __tablename__ = "season_rules"

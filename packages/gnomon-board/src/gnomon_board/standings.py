@@ -101,7 +101,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A value with its interval; None for what is not estimable."""
+    """A value with its interval; None where not estimable."""
 
     value: float | None
     low: float | None

@@ -214,7 +214,7 @@ def reading(file: str | None, **arguments: object) -> str:
 def several(found: Sequence[str], noun: str = "score") -> str:
     """Return a message about several scores of which one has to be named, and how."""
     shown = shortened(joined(found) if len(found) <= 6 else listed(found, 6), 160)
-    return f"expected one {noun}; found {shown}: {option(metric=found[0])} names the first"
+    return f"expected one {noun}; found {shown}: choose one, as in {option(metric=found[0])}"
 
 
 def note(text: str) -> None:

@@ -91,7 +91,7 @@ def test_options_of_foreign_files_reach_the_readers(command, tmp_path):
     (tmp_path / "pivot.csv").write_text("seed,dqn,ppo\n0,1,2\n1,3,5\n")
     remedy = "gnomon read pivot.csv --columns-are algorithms"
     refused = command("gnomon estimate pivot.csv")
-    refused.assert_refused(f"{remedy} or --columns-are tasks chooses")
+    refused.assert_refused(f"{remedy} or --columns-are tasks")
     assert command(f"{remedy} --out tidy.csv").status == 0
     assert command("gnomon estimate tidy.csv --metric mean").status == 0
     (tmp_path / "chart.csv").write_text('"Step","dqn_1 - r","dqn_2 - r"\n"0","1","2"\n')

@@ -37,7 +37,7 @@ def test_columns_and_formats_are_named(command):
     assert len(command("gnomon read wide.txt --format wide --json").results) == 4
     for words, message in (
         ("read theirs.csv --column Name", "expected NAME=COLUMN, found 'Name'"),
-        ("estimate theirs.csv", "gnomon read theirs.csv --column algorithm=NAME names it"),
+        ("estimate theirs.csv", "name it by gnomon read theirs.csv --column algorithm=NAME"),
     ):
         command(f"gnomon {words}").assert_refused(message)
 

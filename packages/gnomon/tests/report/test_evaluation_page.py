@@ -177,7 +177,7 @@ def test_what_cannot_be_asked_is_told(tmp_path):
     with pytest.raises(UnknownNameError, match="unknown algorithm 'c'"):
         scores_report(table, "logs", pair=("a", "c"))
     with pytest.raises(
-        ScoreDataError, match=r"takes no pair of them: compare\(scores, 'a', 'b'\) compares a and b"
+        ScoreDataError, match=r"not one pair: compare\(scores, 'a', 'b'\) compares a and b"
     ):
         report(ScoreTable.from_arrays({"a": [[1.0]], "b": [[2.0]]}), tmp_path, pair=("a", "b"))
 

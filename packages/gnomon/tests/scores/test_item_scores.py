@@ -34,7 +34,7 @@ def test_a_table_of_items_says_what_it_holds_in_words_of_items():
     assert str(table(metric="match")).splitlines() == [
         "2 models x 3 items (2 clusters), 1 to 2 epochs; 2 samples without a score: "
         "1 error, 1 limit",
-        "6 samples (match, higher is better); scored all the same: 1 limit",
+        "6 samples (match, higher is better); with a score despite its status: 1 limit",
         "no score in 3 of 6 cells (b on q1, b on q3, a on q2)",
     ]
 

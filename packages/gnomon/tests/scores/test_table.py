@@ -113,8 +113,8 @@ def test_unknown_names_are_answered_with_near_ones():
         ),
         (
             [{k: v for k, v in row.items() if k != "run"} for row in ROWS],
-            "rows 1 and 2, column 'run': several rows of dqn on pong and no column of runs or "
-            "epochs: read_scores(table, columns={'run': 'NAME'}) names it, within_run='mean'",
+            "rows 1 and 2, column 'run': several rows of dqn on pong but no column of runs or "
+            "epochs: name it by read_scores(table, columns={'run': 'NAME'}), or average",
         ),
         (
             [row | {"step": None} for row in ROWS],

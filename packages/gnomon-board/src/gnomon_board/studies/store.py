@@ -1,6 +1,6 @@
 """Studies in the database: creation, invitations, players, closing.
 
-What is done here is done on the server's machine, and noted in the audit log.
+These functions run on the server's machine, and are recorded in the audit log.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _IN_QUEUE = Submission.state.in_(("queued", "verifying"))
 
 
 def jobs_by_state(session: Session) -> dict[str, int]:
-    """Return the number of submissions that wait for a worker, and of those with one."""
+    """Return the numbers of submissions that wait for a worker, and that one verifies."""
     pending = select(Submission.state, func.count()).where(_IN_QUEUE).group_by(Submission.state)
     return {"queued": 0, "verifying": 0} | dict(session.execute(pending).all())
 
@@ -79,7 +79,7 @@ def no_room(error: Exception) -> NoRoom | None:
 
 
 class Figures:
-    """Counts and times of requests, and what is looked up when they are asked for."""
+    """Counts and times of requests, and gauges that are read when ``/metrics`` is requested."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

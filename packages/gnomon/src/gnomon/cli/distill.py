@@ -145,8 +145,8 @@ def _scaled(scores: ScoreOptions, source: list[str]) -> ScoreTable:
     """Return scores of a source, on a scale that does not depend on the algorithms in it."""
     if (scores.normalize or "").partition(":")[0] in ("min-max", "reference"):
         raise ScoreDataError(
-            f"--normalize {scores.normalize}: such a scale changes with the algorithms of the "
-            "table, and a model is for others; write two fixed scores of each task to a CSV file "
+            f"--normalize {scores.normalize}: this scale changes with the algorithms of the table, "
+            "but a model is applied to others; write two fixed scores of each task to a CSV file "
             "of task, low, high and give its name"
         )
     return scores.normalized(scores.table(source))

@@ -62,7 +62,7 @@ Normalize = Annotated[
     str | None,
     typer.Option(
         help="min-max, reference:ALGORITHM; atari (random-human), procgen-easy, "
-        "procgen-hard, dmc, minatar; or a CSV file of task, low, high."
+        "procgen-hard, dmc, minatar; a CSV file of task, low, high; or none."
     ),
 ]
 Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
@@ -109,7 +109,7 @@ class ScoreOptions:
         return at_common_step(self.table(source).select(algorithms=algorithms))
 
     def normalized(self, table: ScoreTable) -> ScoreTable:
-        """Return a table on the scale that was asked for."""
+        """Return a table on the requested scale."""
         if self.normalize is None:
             return table
         from gnomon.scores.normalization import normalize
@@ -117,7 +117,7 @@ class ScoreOptions:
         return normalize(table, self.normalize)
 
     def last(self, source: Sequence[str], algorithms: list[str] | None = None) -> ScoreTable:
-        """Return one score of each run, on the scale that was asked for."""
+        """Return one score of each run, on the requested scale."""
         return self.normalized(self.of_runs(source, algorithms))
 
 

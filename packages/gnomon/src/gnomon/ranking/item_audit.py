@@ -94,7 +94,8 @@ def _of_votes(votes: Votes) -> Iterator[Statement]:
     yield Statement("missing", "pairs", text, float(apart))
     unrated = np.delete(names, votes.rated)
     if unrated.size:
-        text = f"No finite rating, since chains of wins do not lead both ways{_named(unrated)}"
+        text = "No finite rating, since chains of wins do not connect them in both directions"
+        text += _named(unrated)
         yield Statement("missing", "ratings", text, float(unrated.size))
 
 

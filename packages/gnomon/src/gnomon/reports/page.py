@@ -332,7 +332,7 @@ def _template() -> Template:
 def try_place(out: str | os.PathLike[str]) -> None:
     """Refuse a place that a report could not be written to, before it is computed.
 
-    Folders are tried by a small file, which is removed; an OSError tells that one cannot be
+    Folders are tried by a small file, which is removed; an OSError means that one cannot be
     written to or has no room.
 
     Examples

@@ -211,8 +211,7 @@ def scores_report(
         a, b = chosen_pair(last, *pair) or pair
         verb = either(f"compare(scores, {a!r}, {b!r})", f"gnomon compare SOURCE {shlex.join(pair)}")
         raise ScoreDataError(
-            f"a report on tasks shows all algorithms and takes no pair of them: {verb} compares "
-            f"{a} and {b}; a report on items of an evaluation takes two models"
+            f"a report on tasks shows all algorithms, not one pair: {verb} compares {a} and {b}"
         )
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:
@@ -356,7 +355,7 @@ def _cell(one: Any) -> str:
 
 
 def _missing(found: Iterable[Any]) -> str:
-    """Return what a caption says of estimates without an interval."""
+    """Return a caption's sentence about estimates without an interval."""
     some = any(math.isnan(one.low) and math.isfinite(one.value) for one in found)
     return f" {NO_INTERVAL}: interval not estimable." if some else ""
 

@@ -499,7 +499,7 @@ def _with_status(rows: Rows) -> str:
         return ""
     status = rows.texts("status")
     odd = ~np.isnan(rows["score"]) & ~status.missing & ~status.isin(["ok"])
-    return f"; scored all the same: {statuses(rows.take(odd))}" if odd.any() else ""
+    return f"; with a score despite its status: {statuses(rows.take(odd))}" if odd.any() else ""
 
 
 def statuses(rows: Rows) -> str:

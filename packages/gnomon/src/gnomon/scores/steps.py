@@ -199,7 +199,7 @@ def _note_own_ends(runs: Sequence[CurveRun]) -> None:
         if min(ends) < max(ends):
             note(
                 f"each run has one score, and runs of a task were measured at different steps "
-                f"({in_words(min(ends))} to {in_words(max(ends))} on {task}): taken as they are"
+                f"({in_words(min(ends))} to {in_words(max(ends))} on {task}): used unchanged"
             )
             return
 

@@ -194,7 +194,7 @@ def missing_columns(raw: Rows, origin: Origin, named: Iterable[str] = ()) -> Sco
     message = f"missing column{plural} {', '.join(map(repr, missing))}; found {found}"
     if raw.names:
         columns = dict.fromkeys(missing, "NAME")
-        message += f"; {reading(origin.file, columns=columns)} names {'them' if plural else 'it'}"
+        message += f"; name {'them' if plural else 'it'} by {reading(origin.file, columns=columns)}"
         message += ", or add columns to the log of one run" * (missing == ["algorithm", "task"])
     for item in (x for x in raw.names if "task" in missing and x.lower() in PERHAPS_ITEMS):
         message += f"; {option(columns={'item': item})} if these are items of an evaluation"
@@ -286,7 +286,7 @@ def usual_columns(
                 first = candidates[0]
                 raise origin.error(
                     f"columns {first!r} and {other!r} may both be the {role}; "
-                    f"{reading(origin.file, columns={role: first})} chooses the first"
+                    f"choose one, as in {reading(origin.file, columns={role: first})}"
                 )
         if candidates:
             found[role] = candidates[0]
@@ -450,9 +450,9 @@ def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
         raise origin.error_at(
             [earlier, at],
             "run",
-            f"several rows of {algorithm} on {task} and no column of runs or epochs: "
-            f"{reading(origin.file, columns={'run': 'NAME'})} names it, "
-            f"{option(within_run='mean')} averages the rows",
+            f"several rows of {algorithm} on {task} but no column of runs or epochs: "
+            f"name it by {reading(origin.file, columns={'run': 'NAME'})}, "
+            f"or average the rows by {option(within_run='mean')}",
         )
     shown = ", ".join(f"{name} {rows.take([at]).tolist(name)[0]}" for name in key)
     message = f"expected one row for each {', '.join(key)}; found {shown} twice"

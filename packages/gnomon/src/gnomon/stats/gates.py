@@ -285,7 +285,7 @@ def _known_metric(table: ScoreTable, metric: str | None, margin: float | str | N
     if metric is None:
         raise ScoreDataError(
             f"claims are about one metric: expected one of {', '.join(FOR_PAIRS)}, found none; "
-            f"{either('metric', '--metric')} names it"
+            f"name it by {either('metric', '--metric')}"
         )
     if metric not in FOR_PAIRS:
         raise UnknownNameError("metric of a gate", metric, FOR_PAIRS)

@@ -373,8 +373,8 @@ def _warn_of_unrated(votes: Votes) -> None:
     unrated = [name for i, name in enumerate(votes.names) if i not in votes.rated]
     if unrated:
         note(
-            f"{listed(unrated, 6)}: no finite rating; chains of wins must lead both to and from "
-            f"the other {counted(len(votes.rated), 'model')}"
+            f"{listed(unrated, 6)}: no finite rating, since chains of wins do not connect it in "
+            f"both directions with the other {counted(len(votes.rated), 'model')}"
         )
 
 

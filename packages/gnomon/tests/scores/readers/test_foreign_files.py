@@ -135,11 +135,11 @@ WRONG = {
     ),
     "lines of two metrics": (
         '"Step","dqn - ret","dqn - loss"\n"0","1","2"\n',
-        {}, ": expected one metric of the lines; found ret and loss: metric='ret' names the first",
+        {}, ": expected one metric of the lines; found ret and loss: choose one, as in metric=",
     ),
     "lines that may be runs": (
         '"Step","dqn-1 - ret","dqn-2 - ret"\n"0","1","2"\n',
-        {}, ": dqn-1, dqn-2 may be runs of 'dqn' or algorithms with one run each: ",
+        {}, ": dqn-1, dqn-2 may be runs of 'dqn' or algorithms with one run each; ",
     ),
     "a pattern that does not fit": (
         '"Step","dqn - ret"\n"0","1"\n', {"run_names": "{algorithm}_{run}"},
@@ -147,17 +147,17 @@ WRONG = {
     ),
     "two columns of algorithms": (
         RUNS.replace('"Runtime"', '"algo"'), {},
-        ": columns 'algo' and 'exp_name' may both be the algorithm; read_scores('FILE', columns=",
+        ": columns 'algo' and 'exp_name' may both be the algorithm; choose one, as in read_scores(",
     ),
     "two columns of steps": (
         HISTORY.replace("_runtime", "global_step").replace("loss", "env_step"), {"metric": "ret"},
-        ": columns 'global_step' and 'env_step' may both be the step; read_scores('FILE', columns=",
+        ": columns 'global_step' and 'env_step' may both be the step; choose one, as in read_",
     ),
-    "two scores": (HISTORY, {}, ": expected one score; found ret and loss: metric='ret' names"),
+    "two scores": (HISTORY, {}, ": expected one score; found ret and loss: choose one"),
     "a setting, and scores that diverged": (
         "Name,State,algo,env_id,seed,rate,ret\na,finished,ppo,Ant,1,0.1,Infinity\n"
         "b,finished,ppo,Ant,2,0.1,3\n",
-        {}, ": expected one score; found rate and ret: metric='rate' names the first",
+        {}, ": expected one score; found rate and ret: choose one, as in metric='rate'",
     ),
     "a learning rate": (
         RUNS.replace('"ret"', '"ret","config.lr"').replace('"18.5"', '"18.5","0.1"')
@@ -177,7 +177,7 @@ WRONG = {
     ),
     "seeds by what": (
         "seed,dqn,ppo\n0,1,2\n", {},
-        ": beside 'seed' the columns dqn, ppo may be algorithms or tasks: read_scores('FILE'",
+        ": beside 'seed' the columns dqn, ppo may be algorithms or tasks; use read_scores('FILE'",
     ),
     "tasks or scores": (
         "agent,seed,return,length\na,0,1,2\n", {},
@@ -185,17 +185,17 @@ WRONG = {
     ),
     "steps by what": (
         "global_step,dqn,ppo\n0,1,2\n", {},
-        ": beside 'global_step' the columns dqn, ppo may be algorithms or runs: read_scores('FILE'",
+        ": beside 'global_step' the columns dqn, ppo may be algorithms or runs; use read_",
     ),
     "numbers as headings": (
-        "model,0,1\na,1,2\n", {}, ": beside 'model' the columns 0, 1 may be runs or tasks: ",
+        "model,0,1\na,1,2\n", {}, ": beside 'model' the columns 0, 1 may be runs or tasks; use ",
     ),
     "no heading": (
         ",pong,chess\na,1,2\n", {}, ": the first column has no heading: rows may be algorithms and",
     ),
     "one curve": (
         "step,return\n0,1\n10,2\n", {},
-        ": beside 'step' the column return may be that of an algorithm or of a run: read_scores(",
+        ": beside 'step' the column return may be that of an algorithm or of a run; use read_",
     ),
     "rows of numbers": (
         "x,y,z\n0,1,2\n1,2,3\n", {},

@@ -95,7 +95,7 @@ def test_a_file_that_two_readers_recognise_is_refused(tmp_path, added, monkeypat
         read_scores(path)
     assert str(error.value) == (
         f"{path}: recognised as 'one' and 'two'; expected one format: "
-        f"read_scores({str(path)!r}, format='one') names it"
+        f"choose it, as in read_scores({str(path)!r}, format='one')"
     )
     assert read_scores(path, format="two").algorithms == ("two",)
 

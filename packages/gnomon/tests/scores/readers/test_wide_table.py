@@ -72,7 +72,7 @@ def test_a_name_that_stands_twice_is_said(tmp_path, head):
     ],
 )
 def test_tidy_files_with_other_headings_are_none(tmp_path, text):
-    with pytest.raises(ScoreDataError, match=r"missing columns? |chooses$|found means"):
+    with pytest.raises(ScoreDataError, match=r"missing columns? |; use |found means"):
         read_scores(written(tmp_path / "board.csv", text), format="wide")
 
 

@@ -342,7 +342,7 @@ def write_recorded_run(
     Raises
     ------
     RunFolderError
-        Something else is there.
+        The path holds something else.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rules that players state: read from what was said, and put to the evidence attempt by attempt."""
+"""Rules that players state: read from their answers, and compared with the evidence."""
 
 from __future__ import annotations
 

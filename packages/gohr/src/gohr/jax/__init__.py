@@ -6,8 +6,8 @@ and its :class:`EnvParams`: the tables of one rule or of a bank of rules, of whi
 one, given by a number, so that one compiled step works for any batch of boards and rules.
 :class:`Observation` is what a player sees.
 
-Trials and records are played by the engine (:mod:`gohr.engine`); here is the same game, held to it
-attempt for attempt. It needs the extra ``jax``.
+Trials and records are played by the engine (:mod:`gohr.engine`); tests compare this game with it
+attempt by attempt. It needs the extra ``jax``.
 """
 
 from importlib.util import find_spec

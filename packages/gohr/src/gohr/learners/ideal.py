@@ -306,7 +306,7 @@ class Ideal(Learner):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regret:
-    """What an ideal observer, who saw the same replies, says of each attempt of a trial.
+    """Each attempt of a trial, compared with the best ones of an ideal observer of its replies.
 
     Each array has shape (n_rows,), a number for each row of the log.
 

@@ -307,7 +307,7 @@ def kind_of(learner: type[Learner]) -> str:
 def is_shown_the_rule(kind: str) -> bool:
     """Return whether learners of a kind see the permitted moves, without creating one.
 
-    A run may be read, and a log be verified, whose learner is not among ours. Nothing is imported,
+    A run can be read, and a log verified, without its learner. Nothing is imported,
     since the author of the log would choose the module: such a learner is recognised only if it has
     been loaded; otherwise the result is False.
 

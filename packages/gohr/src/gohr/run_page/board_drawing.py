@@ -112,7 +112,7 @@ _OUTLINES: Mapping[str, npt.NDArray[np.float64]] = {
 
 
 def _draw_piece(ax: Axes, piece: Piece) -> None:
-    """Draw one piece; one of a shape that has no outline here is a hexagon that bears its name."""
+    """Draw one piece; a shape without an outline is drawn as a hexagon with its name."""
     x, y = piece.x, piece.y
     shape, color = piece.shape or "", piece.color or ""
     fill = _COLORS.get(color) or (color.lower() if is_color_like(color.lower()) else "#9a9a9a")

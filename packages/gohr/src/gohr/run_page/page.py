@@ -135,7 +135,7 @@ def report_of(findings: Findings, concluded: Induction | None = None) -> Report:
 
 
 def _answers(findings: Findings) -> tuple[Answer, ...]:
-    """Return the first thing on the page."""
+    """Return the answers at the top of the page."""
     if not findings.performances:
         return (Answer("What was found?", ("No trial is done yet.",)),)
     hardest = tuple(map(findings.difficulty, findings.learners))

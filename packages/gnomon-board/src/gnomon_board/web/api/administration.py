@@ -76,7 +76,7 @@ class NewToken(Form):
 def list_tokens(
     session: ReadSession, who: Anybody, limit: Limit = 100, after: After = 0
 ) -> list[TokenRecord]:
-    """List one's own tokens, without their secrets; an admin sees all."""
+    """List the tokens of the account, without their secrets; an admin sees all."""
     rows = select(Token).where(Token.id > after).order_by(Token.id).limit(limit)
     if not who.may("admin"):
         rows = rows.where(Token.account_id == who.account_id)
@@ -85,10 +85,10 @@ def list_tokens(
 
 @router.post("/tokens", status_code=201, dependencies=[Depends(paced)])
 def make_token(session: WriteSession, wanted: NewToken, who: Anybody) -> IssuedToken:
-    """Make another token of one's own account.
+    """Make another token of the account.
 
-    It has no more scopes than the one that asks, ends when that one does at the latest, and is
-    revoked with it.
+    It has at most the scopes of the calling token, expires with it at the latest, and is revoked
+    with it.
     """
     token, text = issue_token(
         session,
@@ -103,7 +103,7 @@ def make_token(session: WriteSession, wanted: NewToken, who: Anybody) -> IssuedT
 
 @router.delete("/tokens/{token}")
 def revoke(session: WriteSession, token: RowId, who: Anybody) -> TokenRecord:
-    """Revoke a token now, and those made by it: one's own, or with the scope admin any.
+    """Revoke a token of the account (with the scope admin any token), and those made by it.
 
     A token with scopes that the caller lacks is not revoked.
     """
@@ -144,13 +144,13 @@ class TokenAsked(Form):
 
 
 class Claim(BaseModel):
-    """By what a token is fetched once the request for it is granted; shown only here."""
+    """The secret that fetches a token once its request is granted; shown only here."""
 
     claim: str
 
 
 class ClaimedToken(BaseModel):
-    """A token that was asked for; shown only here."""
+    """A requested token; shown only here."""
 
     name: str
     token: str

@@ -66,7 +66,7 @@ _ENDINGS = CapacityLimiter(64)
 
 @asynccontextmanager
 async def _ended_apart(manager: AbstractContextManager[Session]) -> AsyncIterator[Session]:
-    """Open a session here, which costs nothing, and end it in a thread that always is to be had."""
+    """Open a session in the event loop, and end it in a thread of a pool of its own."""
     session = manager.__enter__()
     try:
         yield session
@@ -105,8 +105,8 @@ async def maybe_caller(
 ) -> Caller | None:
     """Return the caller; None for an unknown one.
 
-    An invalid token is refused even where none is needed: its holder should know. After some wrong
-    ones in a minute, an address has to wait.
+    An invalid token is refused even where none is needed, so that its holder notices. After several
+    wrong tokens in a minute, an address has to wait.
     """
     if bearer is None and not cookie:
         return None
@@ -145,9 +145,9 @@ def csrf_token(cookie: str) -> str:
 
 
 async def csrf_checked(request: Request) -> None:
-    """Refuse a change that a foreign page may have asked a signed-in browser for.
+    """Refuse a change that a foreign page may have requested from a signed-in browser.
 
-    Only a cookie is sent along unasked; a request with a token of its own needs no check.
+    Browsers add cookies by themselves; a request with a token of its own needs no check.
     """
     cookie = request.cookies.get(COOKIE)
     has_token = await _bearer(request) is not None

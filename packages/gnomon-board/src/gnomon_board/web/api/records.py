@@ -62,7 +62,7 @@ class RuleRecord(BaseModel):
         return cls(
             name=rule.name,
             visibility=rule.visibility,
-            # What a hidden rule is like would tell of it.
+            # Family and tags would give information about a hidden rule.
             family=rule.family if told else "",
             tags=rule.tags if told else [],
             text=rule.text if told else None,

@@ -406,7 +406,7 @@ def recognised(source: Source, wanted: ReadRequest, format: str | None = None) -
         names = " and ".join(repr(reader.name) for reader in found)
         raise ScoreDataError(
             f"{source}: recognised as {names}; expected one format: "
-            f"{reading(str(source), format=found[0].name)} names it"
+            f"choose it, as in {reading(str(source), format=found[0].name)}"
         )
     if not found and source.is_folder:
         for name in ("*monitor.csv", "evaluations.npz"):

@@ -96,7 +96,7 @@ def _run_of(row: Any, score: str | None) -> tuple[str, float]:
     for what, known in (("candidate", NAMES), ("score", (score,) if score else SCORES)):
         columns += [name for name in known if name in row][:1]
         if not columns[(what == "score") :]:
-            remedy = f"; {option(score='COLUMN')} names it" if what == "score" else ""
+            remedy = f"; name it by {option(score='COLUMN')}" if what == "score" else ""
             found = listed(map(str, row))
             raise ValueError(
                 f"expected a {what} named {joined(known, 'or')}, found {found}{remedy}"

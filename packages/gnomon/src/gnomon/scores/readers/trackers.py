@@ -68,8 +68,8 @@ def _refuse_numbered(names: Sequence[str], file: str | None) -> None:
             sign = alike[0][len(stem) :].rstrip("0123456789") or "-"
             raise Origin(file).error(
                 f"{listed(alike, 3)} may be runs of {stem!r} or algorithms with one run "
-                f"each: {reading(file, run_names=f'{{algorithm}}{sign}{{run}}')} or "
-                f"{option(run_names='{algorithm}')} chooses"
+                f"each; use {reading(file, run_names=f'{{algorithm}}{sign}{{run}}')} or "
+                f"{option(run_names='{algorithm}')}"
             )
 
 
@@ -231,7 +231,7 @@ def _keys(
             raise origin.error(
                 "expected a column that names the algorithm (algorithm, algo, exp_name or agent); "
                 f"found {listed(raw.names, 12)}; "
-                f"{reading(origin.file, columns={'algorithm': 'NAME'})} names it"
+                f"name it by {reading(origin.file, columns={'algorithm': 'NAME'})}"
             )
         texts = raw.texts(names)
         parts = keys_of_runs(texts.names, wanted.run_names, origin.file)

@@ -201,8 +201,8 @@ def _meaning(keys: Mapping[str, str], values: Sequence[str], origin: Origin) -> 
     if _INDEX in values and not keys:
         raise origin.error(
             "the first column has no heading: rows may be algorithms and columns tasks, or the "
-            f"other way round: {reading(origin.file, columns_are='tasks')} or "
-            f"{option(columns_are='algorithms')} chooses"
+            f"other way round; use {reading(origin.file, columns_are='tasks')} or "
+            f"{option(columns_are='algorithms')}"
         )
     are_seeds = all(map(_SEED.fullmatch, values))
     if "run" not in keys and (are_seeds or ("task" in keys and _are_runs(values))):
@@ -217,14 +217,14 @@ def _meaning(keys: Mapping[str, str], values: Sequence[str], origin: Origin) -> 
     chosen = reading(origin.file, columns_are=one)
     if not others:
         raise origin.error(
-            f"beside {rows} {shown} may be {one}, or different scores: {chosen}, or "
-            f"{option(metric=values[0])}, chooses"
+            f"beside {rows} {shown} may be {one}, or different scores; use {chosen} or "
+            f"{option(metric=values[0])}"
         )
     meant = f"{one} or {others[0]}"
     if len(values) == 1:
         meant = f"that of an algorithm or of a {'run' if 'runs' in possible[:2] else 'task'}"
     raise origin.error(
-        f"beside {rows} {shown} may be {meant}: {chosen} or {option(columns_are=others[0])} chooses"
+        f"beside {rows} {shown} may be {meant}; use {chosen} or {option(columns_are=others[0])}"
     )
 
 

@@ -211,7 +211,7 @@ def test_wrong_logs_are_told(tmp_path):
         (
             two_scorers(a="C", b=1),
             {},
-            "expected one score; found a and b: metric='a' names the first",
+            "expected one score; found a and b: choose one, as in metric='a'",
         ),
         (two_scorers(a="C"), {"metric": "b"}, "no score 'b'; found a"),
         (two_scorers(a="Rome"), {}, "score 'a' is not one number per item: found the text 'Rome'"),

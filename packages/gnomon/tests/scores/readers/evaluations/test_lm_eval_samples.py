@@ -37,7 +37,7 @@ def test_real_samples_give_the_means_of_the_results():
 @is_shared
 @pytest.mark.filterwarnings(ODD)
 def test_real_scores_that_are_refused():
-    both = "found exact_match,strict-match and exact_match,maj: metric='exact_match,strict-match'"
+    both = "found exact_match,strict-match and exact_match,maj: choose one, as in metric="
     with pytest.raises(ScoreDataError, match=re.escape(both)):
         read_scores(REAL, metric="exact_match")
     with pytest.raises(ScoreDataError, match="'word_perplexity' is not one number per item: found"):

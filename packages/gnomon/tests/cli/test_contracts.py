@@ -18,6 +18,7 @@ DRAWN = {
     "compare scores.csv": PAIR,
     "compare scores.csv dqn sac": PAIR,
     "compare items.csv": PAIR,
+    "compare items.csv m0 m1 --sequential e": PAIR,
     "rank scores.csv": "name value low high rank_low rank_high tiers",
     "rank items.csv": "name value low high rank_low rank_high tiers",
     "profile scores.csv": "algorithm kind tau value low high",

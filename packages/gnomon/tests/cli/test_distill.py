@@ -13,7 +13,6 @@ import pytest
 
 from gnomon.distillation import SubsetModel
 from gnomon.scores import ScoreTable, write_scores
-from language_models import language_models, write_harness_results
 
 
 def test_a_suite_is_distilled(command, suite, tmp_path):
@@ -69,16 +68,6 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     assert search.returncode == 130
     assert (out, err) == ("", "gnomon: stopped\n")
     assert [path.name for path in tmp_path.iterdir()] == ["suite.csv"]
-
-
-@pytest.mark.full
-def test_the_harness_of_language_models(command, tmp_path):
-    """200 models on 57 tasks, as lm-evaluation-harness leaves them in a folder."""
-    write_harness_results(language_models(), tmp_path / "out")
-    words = "gnomon distill out --transform identity --summary mean --json"
-    (record,) = command(words).results
-    assert record["n_predicted"] == 200
-    assert record["nested_relative_error"] < 0.035
 
 
 @pytest.mark.full

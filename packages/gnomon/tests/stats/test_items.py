@@ -331,22 +331,6 @@ def test_estimates_by_groups():
     assert str(found).count("\n") > 26
 
 
-def test_results_draw_themselves():
-    scores = table(n=120, n_epochs=2)
-    for found in (
-        compare(scores, "a", "c", by="topic"),
-        compare(scores),
-        compare(scores, "a", "c", ["mean", "pass@2"], sequential="e"),
-        estimate(scores),
-        rank(scores),
-    ):
-        figure = found.figure()
-        figure.drawing.draw_without_rendering()
-        assert figure.rows
-    whole = compare(scores, "a", "c")
-    assert whole.plot(ax=whole.plot().axes[0]).get_xlabel().startswith("a minus c")
-
-
 def test_a_model_without_scores_is_named_and_keeps_nobody_else_from_an_answer():
     rows = (
         table()

@@ -120,12 +120,7 @@ def compare(
       gnomon compare scores.csv
       gnomon compare scores.csv ppo dqn --per-task
     """
-    kinds = {"--by": by, "--sequential": sequential}
-    given = [name for name, value in kinds.items() if value is not None]
-    if len(given) > 1:
-        raise typer.BadParameter(f"{given[0]} cannot be combined with {given[1]}")
     from gnomon import stats
-    from gnomon.stats.comparison import chosen_pair
 
     reads = (*sources, scores.normalize)
     with answering("compare", as_json=as_json, reads=reads, **vars(showing)) as answer:
@@ -133,12 +128,9 @@ def compare(
         runs_only = {"paired": paired, "method": method != "auto" and method}
         table, wanted = scores_or_summaries(source, scores, metric, runs_only)
         options = draws.arguments() | {"paired": paired, "method": method, "variances": variances}
-        if wanted:
-            options["metrics"] = wanted
-        two = chosen_pair(table, *(two or (None, None)))
         options |= {"per_task": per_task, "by": by, "sequential": sequential}
-        options["resampling"] = resampling
-        answer.show(stats.compare(table, *(two or ()), **options))
+        a, b = two or (None, None)
+        answer.show(stats.compare(table, a, b, wanted, resampling=resampling, **options))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.estimates import Estimate, estimate
 from gnomon.stats.item_results import POWER
 from gnomon.stats.items import refuse_options
-from gnomon.stats.planning import plan
+from gnomon.stats.planning import plan, runs_in_words
 from gnomon.stats.strata import Strata
 from gnomon.stats.summary_statistics import SUMMARY_METRICS
 
@@ -349,9 +349,9 @@ def on_first_two(ranking: Ranking, scores: ScoreTable) -> Statement:
         if isinstance(planned, GnomonError):
             text += f"; runs are not planned: {planned}"
         else:
-            needs = planned.notes[0].removeprefix(f"{a} and {b} ({IMPROVEMENT}): ")
-            text += f". In a test of this pair alone, {needs.removesuffix('.')}"
-            runs = planned.as_records()[0]["needed"]
+            needs = runs_in_words(planned, planned.settings["power"], ranking.level)
+            text += f". In a test of this pair alone, {needs}"
+            runs = planned[0].needed
             now = math.floor(min(Strata.from_table(scores, name).mean_runs for name in (a, b)))
             more = math.nan if runs is None else float(max(runs - now, 0))
     else:

@@ -85,7 +85,10 @@ class Plan(Results[PowerPoint]):
         power, level = self.settings.get("power", 0.8), self.settings.get("level", 0.95)
         pairs = groupby(self, attrgetter("a", "b", "metric"))
         return (
-            *(_runs_note([*records], power, level) for _, records in pairs),
+            *(
+                f"{a} and {b} ({metric}): {runs_in_words([*records], power, level)}."
+                for (a, b, metric), records in pairs
+            ),
             "power: the probability of detecting the difference if the true one is the lower limit "
             f"of its one-sided {100 * ASSURANCE:g} % interval; "
             f"low, high: if it is an end of its {100 * level:.4g} % interval.",
@@ -95,8 +98,8 @@ class Plan(Results[PowerPoint]):
         return [name for name in rows[0] if not name.startswith("needed")]
 
 
-def _runs_note(points: Sequence[PowerPoint], power: float, level: float) -> str:
-    """Return a sentence on the number of runs that separates a pair."""
+def runs_in_words(points: Sequence[PowerPoint], power: float, level: float) -> str:
+    """Return how many runs separate a pair, from its powers."""
     one, least, most = points[0], points[0].runs, points[-1].runs
 
     def end(n: int | None) -> str:
@@ -114,8 +117,7 @@ def _runs_note(points: Sequence[PowerPoint], power: float, level: float) -> str:
     else:
         text = f"{one.needed} runs per task give power {power:g}"
     ends = dict.fromkeys(map(end, (one.needed_low, one.needed_high)))
-    interval = f"{100.0 * level:.4g} % interval: {' to '.join(ends)}"
-    return f"{one.a} and {one.b} ({one.metric}): {text} ({interval})."
+    return f"{text} ({100.0 * level:.4g} % interval: {' to '.join(ends)})"
 
 
 def plan(

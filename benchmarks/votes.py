@@ -46,7 +46,7 @@ def _truth(ratings: Array, share: Array, spread: float) -> Array:
     nodes, weight = np.polynomial.hermite_e.hermegauss(41)
     lead = ratings[:, None] - ratings
     p = _chance(lead[..., None] + np.sqrt(2.0) * spread * nodes) @ (weight / weight.sum())
-    return bradley_terry(np.outer(share, share) * p, ridge=0.0)
+    return bradley_terry(np.outer(share, share) * p)
 
 
 def _votes(

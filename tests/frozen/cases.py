@@ -59,7 +59,6 @@ gnomon rank scores.csv
 gnomon rank scores.csv --by task
 gnomon rank scores.csv --resampling runs_and_tasks
 gnomon rank scores.csv --method gohr-ev
-gnomon rank scores.csv --method bradley-terry
 gnomon rank scores.csv --method mean-rank
 gnomon rank scores.csv --method kemeny
 gnomon rank scores.csv --method best

@@ -53,7 +53,6 @@ VERBS = {
     "rank": gn.rank,
     "rank tasks": lambda t: gn.rank(t, by="task"),
     "rank by the paper": lambda t: gn.rank(t, "gohr-ev"),
-    "rank by strengths": lambda t: gn.rank(t, "bradley-terry"),
     "critical difference": critical_difference,
     "audit": lambda t: gn.audit(t, **FEW),
     "profile": lambda t: gn.profile(t, "average_score", **FEW),

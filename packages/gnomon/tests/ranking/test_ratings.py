@@ -1,7 +1,4 @@
-"""Pooled ratings against independent programs: choix and evalica.
-
-The server's score: against NumPy's eigenvectors.
-"""
+"""Pooled ratings: mean ranks against SciPy, the server's score against NumPy's eigenvectors."""
 
 import warnings
 
@@ -10,61 +7,9 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
-from gnomon.errors import ScoreDataError
-from gnomon.ranking import bradley_terry, rank
+from gnomon.ranking import rank
 from gnomon.scores import ScoreTable
 from strategies_ranking import Runs, contests
-
-WINS = np.array([[0, 7, 4, 9], [3, 0, 6, 5], [6, 4, 0, 8], [1, 5, 2, 0]])
-
-
-def games(wins):
-    return [(i, j) for i in range(len(wins)) for j in range(len(wins)) for _ in range(wins[i, j])]
-
-
-def oracle(name):
-    """A program that is only there to be compared with."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return pytest.importorskip(name, reason=f"{name} is not installed: nothing to compare with")
-
-
-def evalica_of(function, wins=WINS, **options):
-    evalica = oracle("evalica")
-    played = games(wins)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = getattr(evalica, function)(
-            [f"{i}" for i, _ in played],
-            [f"{j}" for _, j in played],
-            [evalica.Winner.X] * len(played),
-            **options,
-        )
-        scores = result.scores
-    return np.array([scores[f"{i}"] for i in range(len(wins))])
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_generated_games_are_rated_as_by_choix_and_evalica(seed):
-    choix, rng = oracle("choix"), np.random.default_rng(seed)
-    n = int(rng.integers(3, 9))
-    wins = rng.integers(1, 12, (n, n))
-    np.fill_diagonal(wins, 0)
-    ours = bradley_terry(wins, ridge=0.0)
-    assert ours == pytest.approx(choix.ilsr_pairwise(n, games(wins)), abs=1e-6)
-    theirs = np.log(evalica_of("bradley_terry", wins, tolerance=1e-12, limit=10_000))
-    assert ours == pytest.approx(theirs - theirs.mean(), abs=1e-6)
-    ridge = float(rng.uniform(0.1, 3.0))
-    with_ridge = choix.opt_pairwise(n, games(wins), alpha=ridge / 2, method="Newton-CG", tol=1e-12)
-    assert bradley_terry(wins, ridge=ridge) == pytest.approx(
-        with_ridge - with_ridge.mean(), abs=1e-5
-    )
-
-
-def test_without_ridge_everyone_must_win_and_lose():
-    with pytest.raises(ScoreDataError, match="give a ridge above 0"):
-        bradley_terry([[0, 3], [0, 0]], ridge=0.0)
-    assert np.isfinite(bradley_terry([[0, 3], [0, 0]])).all()
 
 
 @pytest.mark.filterwarnings("ignore")

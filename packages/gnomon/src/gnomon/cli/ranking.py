@@ -29,10 +29,7 @@ def rank(
     source: Sources,
     method: Annotated[
         str | None,
-        typer.Option(
-            help="Order: win-probability, mean-rank, bradley-terry, gohr-ev or kemeny; for items "
-            "mean."
-        ),
+        typer.Option(help="Order: win-probability, mean-rank, gohr-ev or kemeny; for items mean."),
     ] = None,
     by: By = "algorithm",
     resampling: Annotated[

@@ -7,8 +7,8 @@ Which algorithm is better, and which ranks are certain?
 How reliable is a table of scores?
     :func:`audit` reports it in sentences; for an evaluation it reports missing scores, repeated
     items and items that do not separate the models.
-Other ratings
-    :func:`bradley_terry` for games won, and :func:`kemeny_order` for pairwise margins.
+Other orders
+    :func:`kemeny_order` for pairwise margins.
 """
 
 import lazy_loader as _lazy

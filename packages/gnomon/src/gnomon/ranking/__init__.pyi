@@ -4,12 +4,10 @@ from .kemeny import kemeny_order as kemeny_order
 from .ranks import Ranking as Ranking
 from .ranks import rank as rank
 from .ranks import tiers as tiers
-from .ratings import bradley_terry as bradley_terry
 
 __all__ = [
     "Ranking",
     "audit",
-    "bradley_terry",
     "critical_difference",
     "kemeny_order",
     "rank",

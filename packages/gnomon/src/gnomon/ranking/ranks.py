@@ -222,11 +222,11 @@ def rank(
     scores : ScoreTable
         One score per run; a table with steps is ranked at the last step that all runs reach.
     method : str, optional
-        Basis of the order: ``win-probability`` (the default), ``mean-rank``,
-        ``bradley-terry``, ``gohr-ev`` (the ease ratios of the GOHR paper) or ``kemeny``. Rank
-        intervals are those of pairwise wins, whatever the order. Items are ordered and compared by
-        their ``mean``, unless a method is named; votes between two models at a time by
-        ``bradley-terry``, with the comparisons of :func:`gnomon.stats.compare`.
+        Basis of the order: ``win-probability`` (the default), ``mean-rank``, ``gohr-ev`` (the ease
+        ratios of the GOHR paper) or ``kemeny``. Rank intervals are those of pairwise wins, whatever
+        the order. Items are ordered and compared by their ``mean``, unless a method is named; votes
+        between two models at a time by ``bradley-terry``, with the comparisons of
+        :func:`gnomon.stats.compare`.
     by : str
         ``algorithm``, or ``task`` for an order of difficulty, hardest first; scores must then have
         the same meaning on all tasks.

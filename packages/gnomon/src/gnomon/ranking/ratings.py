@@ -1,4 +1,4 @@
-"""Ratings by the runs: mean ranks, Bradley-Terry, the GOHR paper's ease ratios, Kemeny."""
+"""Ratings by the runs: mean ranks, the GOHR paper's ease ratios, Kemeny."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from gnomon.stats.improvement import wins_on_task
 from gnomon.stats.intervals import SharedEffect, rank_effects
 from gnomon.stats.rank_tests import doubled_ranks
 from gnomon.stats.strata import Strata
-from gnomon.stats.vote_ratings import bradley_terry as bradley_terry
 
 By = Literal["algorithm", "task"]
 
@@ -166,11 +165,6 @@ def _connected(samples: Samples, method: str) -> tuple[FloatArray, FloatArray]:
     return chance, met
 
 
-def _by_bradley_terry(samples: Samples, _: bool) -> FloatArray:
-    """Rate by wins, a task counting as one game."""
-    return bradley_terry(_connected(samples, "bradley-terry")[0])
-
-
 def _by_ease_ratios(samples: Samples, of_tasks: bool) -> FloatArray:
     """Rate as the GOHR server does: rules by their difficulty, 1 for the hardest."""
     _connected(samples, "gohr-ev")
@@ -198,7 +192,6 @@ def _by_kemeny(samples: Samples, _: bool) -> FloatArray:
 RATINGS: Mapping[str, tuple[Callable[[Samples, bool], FloatArray], float]] = MappingProxyType(
     {
         "mean-rank": (_by_mean_rank, -1.0),
-        "bradley-terry": (_by_bradley_terry, 1.0),
         "gohr-ev": (_by_ease_ratios, 1.0),
         "kemeny": (_by_kemeny, -1.0),
     }

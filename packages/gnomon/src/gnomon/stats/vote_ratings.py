@@ -16,9 +16,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, check_word, counted, either, listed, note
+from gnomon.errors import check_word, counted, either, listed, note
 from gnomon.results import recorded
 from gnomon.scores.columns import IntArray
 from gnomon.scores.item_scores import clusters_of_items
@@ -39,54 +38,20 @@ MEAN_RATING = 1000.0
 MOST_LEVERAGE = 0.999
 
 
-def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> FloatArray:
-    r"""Fit the Bradley-Terry model to games won, by Newton's method.
+def bradley_terry(wins: FloatArray) -> FloatArray:
+    """Return ratings of maximum likelihood, with sum 0, by Newton's method.
 
-    The ratings minimise :math:`-\sum_{ij} \mathrm{wins}_{ij} \log \sigma(b_i - b_j) +
-    \frac{\mathrm{ridge}}{2} \sum_i b_i^2`.
-
-    Parameters
-    ----------
-    wins : array_like of float, shape (n, n)
-        How often i beat j; halves for ties, any fraction for shares.
-    ridge : float
-        Keeps ratings finite if an algorithm wins or loses all games; 0 for maximum likelihood.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (n,)
-        The ratings, with sum 0.
-
-    Raises
-    ------
-    ScoreDataError
-        `ridge` is 0 and the games do not connect all players by chains of wins (Ford 1957), so the
-        likelihood has no finite maximum.
-
-    References
-    ----------
-    Bradley and Terry (1952), Biometrika 39.
-
-    Examples
-    --------
-    >>> bradley_terry([[0, 3], [1, 0]], ridge=0).round(4)
-    array([ 0.5493, -0.5493])
+    `wins`, (n, n), has how often i beat j, halves for ties. Chains of wins lead from each player to
+    each, so that the maximum is finite (Ford 1957).
     """
-    w = np.array(wins, dtype=np.float64)
-    np.fill_diagonal(w, 0.0)
-    n = len(w)
-    if ridge == 0.0 and _chained(w).any():
-        raise ScoreDataError(
-            "expected games that connect every two players by a chain of wins; some players win or "
-            "lose all games against the others: give a ridge above 0"
-        )
-    games, centre = w + w.T, np.full((n, n), 1.0 / n)
+    n = len(wins)
+    games, centre = wins + wins.T, np.full((n, n), 1.0 / n)
     b = np.zeros(n)
     for _ in range(100):
         p = 1.0 / (1.0 + np.exp(b[None, :] - b[:, None]))
-        slope = (w - games * p).sum(axis=1) - ridge * b
+        slope = (wins - games * p).sum(axis=1)
         weight = games * p * (1.0 - p)
-        information = np.diag(weight.sum(axis=1)) - weight + ridge * np.eye(n)
+        information = np.diag(weight.sum(axis=1)) - weight
         step = np.linalg.solve(information + centre, slope)
         # A step longer than 2 would leave the region where the quadratic is near.
         b += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
@@ -271,7 +236,7 @@ class Ratings:
 
 def _fitted(votes: Votes) -> Ratings:
     """Return the ratings of models that are connected by chains of wins both ways."""
-    return Ratings(votes, bradley_terry(votes.wins, ridge=0.0))
+    return Ratings(votes, bradley_terry(votes.wins))
 
 
 def _beyond(votes: Votes) -> FloatArray:
@@ -409,7 +374,7 @@ def _sign_bound(votes: Votes, i: int, j: int) -> float:
     if csgraph.connected_components(kept.wins + kept.wins.T, directed=False)[0] > 1:
         return 1.0  # no vote among them depends on the difference
     one = merged.among(models)
-    ratings = bradley_terry(one.wins, ridge=0.0)
+    ratings = bradley_terry(one.wins)
     at = int(np.searchsorted(models, i))
     fit = Ratings(kept, np.append(ratings, ratings[at]))
     slope = fit.inverse[at] - fit.inverse[-1]

@@ -1,6 +1,6 @@
 """Write docs/gohr/rule-library.md and pictures of rules: ``python docs/make_rule_library.py [FOLDER]``.
 
-Every rule of the catalogue by family: title, sentence, text, tags, the ratio of three learners'
+Every rule of the library by family: title, sentence, text, tags, the ratio of three learners'
 errors to those on a baseline, and one board, the same for all, with the moves that the rule accepts
 on it. Rules that depend on earlier moves are shown after two moves.
 """

@@ -160,7 +160,7 @@ def test_every_statistical_metric_and_method_is_documented():
 
 
 def test_families_tags_and_environments_are_documented():
-    families = rows(section("gohr/game.md", "The catalogue"))
+    families = rows(section("gohr/game.md", "Rules of the library"))
     assert {name: f"| `{name}` | {text} |" for name, text in FAMILIES.items()} == families
     tags = rows(section("gohr/game.md", "Tags"))
     assert {name: f"| `{name}` | {text} |" for name, text in TAGS.items()} == tags

@@ -268,7 +268,7 @@ def made_by(rng: np.random.Generator | int | None, **settings: Any) -> dict[str,
 def recorded(*, silently: bool = False) -> Iterator[list[str]]:
     """Keep the texts of degenerate scores' warnings, each once; the list is filled at the end.
 
-    All warnings go on their way, but for those that are kept silently.
+    All warnings are shown as usual, except those that are kept silently.
     """
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
@@ -282,5 +282,5 @@ def recorded(*, silently: bool = False) -> Iterator[list[str]]:
 
 
 def noted() -> AbstractContextManager[list[str]]:
-    """Keep the texts of degenerate scores' warnings silently; other warnings go on their way."""
+    """Keep the texts of degenerate scores' warnings silently; others are shown as usual."""
     return recorded(silently=True)

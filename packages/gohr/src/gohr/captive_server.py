@@ -298,7 +298,7 @@ class CaptiveServer(socketserver.ThreadingTCPServer):
     """Serves clients at a TCP port, each in a thread: ``serve_forever`` until ``shutdown``.
 
     A client's first line is ``GAME`` and the arguments of a game, in STANDARD mode by default; the
-    rest is as over a pipe. Clients can use the rules of the catalogue and files below ``folder``.
+    rest is as over a pipe. Clients can use the rules of the library and files below ``folder``.
     The port 0 is any that is free (see ``server_address``). A client that sends no complete line,
     or takes no answer, for ``idle_s`` seconds is disconnected.
     """

@@ -64,7 +64,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
     Parameters
     ----------
     rule : str or RuleSet
-        A name of the catalogue, a rule file, or a parsed rule.
+        A name of the library, a rule file, or a parsed rule.
     board : BoardSpec or mapping, optional
         How boards are drawn; a mapping gives the fields of a
         :class:`~gohr.board.BoardSpec`.
@@ -251,7 +251,7 @@ def observation_space(spec: BoardSpec) -> spaces.Dict:
 
 
 def rule_set(rule: str | RuleSet) -> RuleSet:
-    """Return a rule given as a tree, as a name of the catalogue, or as a file."""
+    """Return a rule given as a tree, as a name of the library, or as a file."""
     return rule if isinstance(rule, RuleSet) else resolve_rule(rule)
 
 

@@ -31,7 +31,7 @@ class CheckedRule:
     Parameters
     ----------
     file : str
-        Its file, or its name in the catalogue.
+        Its file, or its name in the library.
     text : str
         The text as it was read.
     findings : tuple of Finding

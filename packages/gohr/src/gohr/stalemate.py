@@ -84,7 +84,7 @@ def find_stalemate(
     rule_set : RuleSet
         Any rule for pieces of shape and colour.
     shapes, colors : sequence of str, optional
-        Upper-case names of the pieces that there are. By default, the default palettes, or the
+        Upper-case names of shapes and colours. By default, the default palettes, or the
         names in the rule if it has others.
     max_pieces : int, optional
         Number of pieces on the largest random boards.

@@ -1,4 +1,4 @@
-"""``gnomon-board study``: what people are invited to play, and what came of it."""
+"""``gnomon-board study``: creation, invitations, players, export."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def answering(
     reads: Iterable[str | Path | None] = (),
     writes: Iterable[Path | None] = (),
 ) -> Iterator[Answer]:
-    """Answer to a verb; what Gnomon itself warns of becomes part of the answer.
+    """Answer a verb; Gnomon's own warnings become part of the answer.
 
     `figure` and `writes` are files that the verb writes: refused before the work if they cannot be
     written, or are among the sources that it `reads`.

@@ -142,7 +142,7 @@ class DrawOptions:
 
 @dataclass(frozen=True)
 class ShowOptions:
-    """How what was found is shown."""
+    """How results are shown."""
 
     latex: Latex = False
     figure: Figure = None

@@ -159,7 +159,7 @@ def distill(
     Parameters
     ----------
     scores : ScoreTable or PreparedScores
-        Several runs of a task count by their mean, of learning curves at the last common step.
+        Several runs of a task are averaged; of learning curves the last common step is used.
     size : int, optional
         Number of tasks, those of `have` included; five if not given, or exactly those of `have`.
     procedure : {"factor", "paper"}

@@ -82,8 +82,8 @@ def predict(
         ``atari-1``, ``atari-3``, ``atari-5``, ``atari-10``, ``atari-3-val`` or ``atari-5-val``.
         These take raw scores, and names of games in any spelling.
     scores : ScoreTable, path, data frame or arrays
-        Scores on the model's tasks; several runs count by their mean, learning curves by the last
-        common step.
+        Scores on the model's tasks; several runs are averaged, and of learning curves the last
+        common step is used.
     pair : (str, str), optional
         Two algorithms of the table, which may have different tasks of the model: return which one
         is better on the full suite, and with what probability. Only a model fitted by the

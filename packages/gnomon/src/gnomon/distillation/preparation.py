@@ -201,7 +201,7 @@ def prepare(
     """Return scores as a linear model uses them: transformed, with a target.
 
     Scores on a common scale (:func:`gnomon.normalize`) count in percent. Several runs of a cell
-    count by the mean of their scores. Excluded tasks are no candidates, but count in the summary.
+    are averaged. Excluded tasks are no candidates, but count in the summary.
     If more than 10 % of the cells are missing, the target of an algorithm is the mean summary of
     120 completed suites, drawn from the distribution of its missing tasks given the others. To
     leave out algorithms, select the others in the table.

@@ -67,7 +67,7 @@ class Comparison(FieldRecord):
         Confidence level of the interval.
     method : str
         How interval and p-value were made: as for estimates, or ``delong``, ``newcombe`` and
-        ``sign_flips`` (tasks as a sample) for P(X > Y). Of items ``tango`` (right or wrong),
+        ``sign_flips`` (tasks as a sample) for P(X > Y). For items ``tango`` (right or wrong),
         ``paired_t``, ``cluster_tango``, ``cluster_t``, ``betting`` (sequential), or ``sign_flips``
         where differences do not vary: p-values are 2 ** (1 - n) for n items or clusters,
         intervals the exact binomial bound for scores between 0 and 1, and not estimable otherwise.

@@ -73,7 +73,7 @@ class Estimate(FieldRecord):
         Its confidence level.
     method : str
         How the interval was made: ``student``, ``profile``, ``percentile``, ``expanded``, or
-        ``none`` where there is none. Of items ``wilson`` for right or wrong, ``effective_wilson``
+        ``none`` where there is none. For items ``wilson`` if right or wrong, ``effective_wilson``
         for other scores between 0 and 1, ``t`` for unbounded scores; in clusters
         ``cluster_wilson`` and ``cluster_t``.
     n_runs : int or (int, int)
@@ -192,7 +192,7 @@ def estimate(
         errors, which are replaced by runs with these means and deviations.
     metrics : str, Metric or sequence of them, optional
         Names as in :func:`~gnomon.stats.metric_named`; by default ``mean``, ``median`` (of task
-        means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``. Of items
+        means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``. For items
         ``mean`` (the default), ``pass@K`` (one of K samples succeeds) and ``pass^K`` (all do).
     by : str, optional
         For items, a column whose groups are estimated separately too.

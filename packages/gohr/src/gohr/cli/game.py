@@ -37,7 +37,7 @@ def learners(
 
 
 def play(
-    rule: Annotated[str, typer.Argument(help="A rule of the catalogue, or a file.")],
+    rule: Annotated[str, typer.Argument(help="A rule of the library, or a file.")],
     boards: Annotated[int, typer.Option(min=1, max=1000, help="Number of boards.")] = 20,
     horizon: Annotated[
         int, typer.Option(min=1, help="Maximum number of attempts per board.")

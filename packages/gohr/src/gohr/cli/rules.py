@@ -1,4 +1,4 @@
-"""``gohr rules``: the catalogue, families of rules, and what is wrong with a rule of yours."""
+"""``gohr rules``: the library, families of rules, and mistakes in rule texts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def list_rules(
 
 @app.command()
 def show(
-    rule: Annotated[str, typer.Argument(help="A rule of the catalogue, a suite, or a file.")],
+    rule: Annotated[str, typer.Argument(help="A rule of the library, a suite, or a file.")],
     as_json: JsonOption = False,
 ) -> None:
     """Show a rule as text and in words, or the rules of a suite.
@@ -74,7 +74,7 @@ def show(
 
 @app.command()
 def check(
-    files: Annotated[list[str], typer.Argument(help="Rule files, or rules of the catalogue.")],
+    files: Annotated[list[str], typer.Argument(help="Rule files, or rules of the library.")],
     states: Annotated[
         int,
         typer.Option(
@@ -142,7 +142,7 @@ def draw(
 
 @app.command()
 def equivalent(
-    a: Annotated[str, typer.Argument(help="A rule of the catalogue, or a file.")],
+    a: Annotated[str, typer.Argument(help="A rule of the library, or a file.")],
     b: Annotated[str, typer.Argument(help="Another one.")],
     as_json: JsonOption = False,
 ) -> None:

@@ -59,7 +59,7 @@ class ExperimentConfig(BaseModel):
     name : str
         Name of the experiment.
     rules : sequence of str, mapping or RuleEntry
-        Rules of the catalogue or whole suites by name, files by path, or
+        Rules of the library or whole suites by name, files by path, or
         ``{"name": ..., "text": ...}``.
     learners : sequence of str, mapping, LearnerEntry, class or Learner
         Learners by their kind (``"package.module:Class"`` is one's own), as a class, as an instance

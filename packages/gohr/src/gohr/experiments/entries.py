@@ -65,7 +65,7 @@ def content_text(value: Any) -> str:
 class RuleEntry:
     """A rule in an experiment: its name there, and its full text.
 
-    An experiment looks up the text of a rule that has none, in the catalogue or in a file.
+    An experiment looks up the text of a rule that has none, in the library or in a file.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
@@ -75,11 +75,11 @@ class RuleEntry:
 
     @classmethod
     def named(cls, name: str) -> RuleEntry:
-        """Return a rule of the catalogue."""
+        """Return a rule of the library."""
         return cls(name, load_rule_text(name))
 
     def found(self, base: Path) -> RuleEntry:
-        """Return the rule with its text: given, of the catalogue, or of a file in `base`.
+        """Return the rule with its text: given, of the library, or of a file in `base`.
 
         Raises
         ------

@@ -46,14 +46,14 @@ class Suite:
     sentence : str
         Purpose of the suite.
     rules : tuple of str
-        Names in the catalogue, or of the suite's own texts.
+        Names in the library, or of the suite's own texts.
     board : BoardSpec
         The boards that belong to it.
     rungs : mapping of str to mapping
         For a ladder: the induction that each rung needs, the easiest first, and the template of the
         variants of each of its rules. No other suite has held-out variants.
     texts : mapping from name to text
-        Rules of its own, which are not in the catalogue.
+        Rules of its own, which are not in the library.
     groups : mapping from name to tuple of str
         For a suite that is reported by groups: the rules of each.
 

@@ -109,7 +109,7 @@ def app(rule: str = "color-match", *, horizon: int = HORIZON, sessions: int = 8)
     Parameters
     ----------
     rule : str
-        A name of the catalogue, or a rule file.
+        A name of the library, or a rule file.
     horizon : int
         Most attempts on a board.
     sessions : int

@@ -223,7 +223,7 @@ def make(
     Parameters
     ----------
     rules : str, RuleSet, CompiledRule, or a sequence of them
-        Names of the catalogue, rule files, or rules. With several rules, every board plays one of
+        Names of the library, rule files, or rules. With several rules, every board plays one of
         them.
     board : BoardSpec or mapping, optional
         How boards are drawn; a mapping gives fields of a :class:`~gohr.BoardSpec`.

@@ -357,7 +357,7 @@ def score_series(
         For ``m_star``: or a product of likelihood ratios of this size, each that of a player who
         knows the rule against one who tries at random. The first criterion that is met counts.
     rules : path, optional
-        A folder of rule texts, ``NAME.txt``; otherwise rules of the catalogue. Needed for
+        A folder of rule texts, ``NAME.txt``; otherwise rules of the library. Needed for
         `target_r` and for ``skill``.
     by : {"player", "people"}
         Each player is an algorithm, whose series on a rule are runs 0, 1, ...; or all are runs of

@@ -1,6 +1,6 @@
 """The rule language: its text, its tree, and the rules that come with Gnomon.
 
-:func:`available_rules` names the rules of the catalogue and :func:`rule_info` describes one;
+:func:`available_rules` names the rules of the library and :func:`rule_info` describes one;
 :func:`load_rule` returns its tree, :func:`resolve_rule` that of a name or a file, and :func:`parse`
 that of any text: a :class:`RuleSet`, whose parts are the records of :mod:`gohr.rules.syntax`.
 :func:`explain` describes in words the moves that a rule accepts.

@@ -159,7 +159,7 @@ def load_rule(name: str) -> RuleSet:
 
 
 def rule_info(name: str) -> RuleInfo:
-    """Return the contents of the head of a rule of the catalogue.
+    """Return the contents of the head of a rule of the library.
 
     Examples
     --------
@@ -186,12 +186,12 @@ def info_of(name: str, rule_set: RuleSet) -> RuleInfo:
 
 
 def resolve_rule(name_or_path: str | Path) -> RuleSet:
-    """Return a rule by its name in the catalogue, or else by its file.
+    """Return a rule by its name in the library, or else by its file.
 
     Parameters
     ----------
     name_or_path : str or Path
-        A name wins over a file that is called like it; write ``./clockwise`` for the file.
+        A name takes precedence over a file of the same name; write ``./clockwise`` for the file.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def resolve_rule(name_or_path: str | Path) -> RuleSet:
 
 
 def read_rule_text(name_or_path: str | Path) -> str:
-    """Return the text of a rule of the catalogue, or else of a file, whether it parses or not."""
+    """Return the text of a rule of the library, or else of a file, whether it parses or not."""
     name = str(name_or_path)
     if name in available_rules():
         return load_rule_text(name)

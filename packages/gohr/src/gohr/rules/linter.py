@@ -119,7 +119,7 @@ def lint(
         A rule or its text; a syntax error is then the only finding. Negative counts and misspelt
         tags are found in a text alone.
     shapes, colors : sequence of str, optional
-        Upper-case names of the pieces that it is meant for; the default palettes.
+        Upper-case names of shapes and colours of its pieces; the default palettes.
 
     Returns
     -------

@@ -78,9 +78,9 @@ def parse(text: str) -> RuleSet:
     ------
     RuleSyntaxError
         With line and column (from 1), the expected and the found text and, for common mistakes, the
-        remedy. Nothing else is ever raised for a text, however broken. Unlike in the reference, so
-        are numbers beyond 32 bits reported, which escape there as another exception, and
-        expressions nested more deeply than `MAX_NESTING`.
+        remedy. Nothing else is ever raised for a text, however broken. Numbers beyond 32 bits,
+        and expressions nested more deeply than `MAX_NESTING`, are syntax errors too, unlike in the
+        reference.
 
     Notes
     -----

@@ -11,13 +11,12 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from scipy import special
 
 import gnomon as gn
-from gnomon.scores import SummaryTable, read_summaries
+from gnomon.scores import ScoreTable, read_scores
 from reproduction.comparison import Comparison, data_file, show
 
 TITLE = "Recht 2018: benchmarking machine learning with performance profiles"
@@ -42,13 +41,17 @@ def comparisons() -> Iterator[Comparison]:
         yield Comparison("essay, figure 2", item, f"{SHALLOW} above", ours, above)
 
 
-def _ours(table: SummaryTable) -> list[np.ndarray]:
+def _ours(table: ScoreTable) -> list[np.ndarray]:
     return [one.value for one in gn.profile(table, "likelihood", TAU)]
 
 
-def _published(table: SummaryTable) -> list[np.ndarray]:
+def _published(table: ScoreTable) -> list[np.ndarray]:
     """Return the profiles as the notebook computes them."""
-    m, s, n = table.mean, table.deviation + 1e-6, table.n_runs
+    cells = [[table.runs(name, task) for task in table.tasks] for name in table.algorithms]
+    m, s, n = (
+        np.array([[f(runs) for runs in own] for own in cells])
+        for f in (np.mean, lambda runs: np.std(runs, ddof=1) + 1e-6, np.size)
+    )
     games, best = np.arange(m.shape[1]), m.argmax(axis=0)
     total, quartic = (x + x[best, games] for x in (s**2 / n, s**4 / n / (n - 1.0)))
     t = (m - m[best, games]) / np.sqrt(total)
@@ -57,14 +60,14 @@ def _published(table: SummaryTable) -> list[np.ndarray]:
     return [np.array([(row < tau).mean() for tau in TAU]) for row in distance]
 
 
-def _two(deep_frames: int) -> SummaryTable:
+def _two(deep_frames: int) -> ScoreTable:
     text = data_file("scores/machado2018_mean_std.csv", _WHERE).read_text()
     rows = [
-        row | {"algorithm": f"{row['algorithm']} {row['frames']}"}
+        row
         for row in csv.DictReader(text.splitlines())
+        if (row["algorithm"], int(row["frames"])) in {(SHALLOW, 200_000_000), (DEEP, deep_frames)}
     ]
-    two = read_summaries(rows).select([f"{SHALLOW} 200000000", f"{DEEP} {deep_frames}"])
-    return replace(two, algorithms=(f"{SHALLOW}, 200M", f"{DEEP}, {deep_frames // 10**6}M"))
+    return read_scores(sorted(rows, key=lambda row: row["algorithm"] == DEEP))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores import ScoreTable, SummaryTable
+from gnomon.errors import ScoreDataError
+from gnomon.scores import ScoreTable, read_scores
 from gnomon.stats import profile
 from score_tables import censored
 
@@ -22,11 +22,13 @@ def machado(algorithm, frames):
     return tuple([float(r[name]) for r in rows] for name in ("mean", "std"))
 
 
-def summaries(means, deviations, n_runs, names=("a", "b")):
-    means = np.asarray(means, float)
-    tasks = tuple(f"t{i}" for i in range(means.shape[1]))
-    counts = np.broadcast_to(np.asarray(n_runs, float), means.shape)
-    return SummaryTable(tuple(names), tasks, means, np.asarray(deviations, float), counts)
+def summaries(means, deviations, n_runs):
+    counts = np.broadcast_to(n_runs, np.shape(means))
+    return read_scores([
+        {"algorithm": "ab"[i], "task": f"t{j}", "mean": x, "std": deviations[i][j],
+         "runs": counts[i, j]}
+        for (i, j), x in np.ndenumerate(means)
+    ])  # fmt: skip
 
 
 @pytest.mark.skipif(not MACHADO.is_file(), reason="the published scores are not in the repository")
@@ -52,8 +54,8 @@ def test_distances_are_those_of_welchs_test():
 
 
 def test_ratios_by_hand():
-    failed = summaries([[1.0, 6.0, np.inf], [2.0, 3.0, 4.0]], np.zeros((2, 3)), 1)
-    a, b = profile(failed, "ratio", higher_is_better=False)
+    failed = censored({"a": [[1.0, 6.0, np.inf]], "b": [[2.0, 3.0, 4.0]]})
+    a, b = profile(failed, "ratio")
     assert a.tau.tolist() == [1.0, 2.0]
     np.testing.assert_allclose(a.value, [1 / 3, 2 / 3])
     np.testing.assert_allclose(b.value, [2 / 3, 1.0])
@@ -78,10 +80,8 @@ def test_what_a_table_cannot_give_is_refused():
         profile(one, "ratio")
     with pytest.raises(ScoreDataError, match="a, task t: expected at least 2 runs"):
         profile(one, "likelihood")
-    with pytest.raises(TypeError, match="run_score: expected a ScoreTable"):
-        profile(summaries([[1.0]], [[1.0]], 1, ["a"]))
-    with pytest.raises(UnknownNameError, match="unknown algorithm 'b'"):
-        summaries([[1.0]], [[1.0]], 1, ["a"]).select(["b"])
+    with pytest.raises(ScoreDataError, match="expected runs, found means and standard deviations"):
+        profile(summaries([[1.0]], [[1.0]], 1))
 
 
 def test_censored_runs_have_no_test():

@@ -5,8 +5,8 @@ from scipy import stats
 from gnomon.errors import ScoreDataError
 from gnomon.ranking import rank
 from gnomon.results import noted
-from gnomon.scores import ScoreTable, SummaryTable
-from gnomon.stats import compare, estimate, stand_in_runs
+from gnomon.scores import ScoreTable, read_scores, write_scores
+from gnomon.stats import compare, estimate
 
 DRAWS = np.random.default_rng(5)
 RUNS = {"a": DRAWS.gamma(2.0, size=(5, 7)), "b": DRAWS.gamma(3.0, size=(4, 7))}
@@ -17,13 +17,11 @@ TABLE = ScoreTable(
         for (r, t), score in np.ndenumerate(x)
     ]
 )
-SUMMARIES = SummaryTable(
-    ("a", "b"),
-    TABLE.tasks,
-    np.stack([x.mean(axis=0) for x in RUNS.values()]),
-    np.stack([x.std(axis=0, ddof=1) for x in RUNS.values()]),
-    np.array([[5.0] * 7, [4.0] * 7]),
-)
+SUMMARIES = [
+    {"algorithm": name, "task": f"t{t}", "mean": own.mean(), "std": own.std(ddof=1), "n": own.size}
+    for name, x in RUNS.items()
+    for t, own in enumerate(x.T)
+]
 
 
 def rng():
@@ -58,8 +56,10 @@ def test_a_file_of_summaries_is_estimated_and_what_needs_runs_is_refused(tmp_pat
         estimate(path, "median", per_task=True)
     with pytest.raises(ScoreDataError, match="paired=True needs runs, and these are summaries"):
         compare(path, paired=True)
-    with pytest.raises(ScoreDataError, match="found means and standard deviations; estimate and"):
+    with pytest.raises(ScoreDataError, match="found means and standard deviations; estimate, comp"):
         rank(path)
+    with pytest.raises(ScoreDataError, match="found means and standard deviations"):
+        write_scores(read_scores(path), tmp_path / "runs.csv")
 
 
 def test_summaries_of_unlike_scales_name_a_scale_that_takes_them(command, tmp_path):
@@ -74,9 +74,14 @@ def test_summaries_of_unlike_scales_name_a_scale_that_takes_them(command, tmp_pa
     assert '"value": 0.5' in said.out
 
 
-def test_a_single_run_has_no_spread():
-    one = SummaryTable(("a",), ("t",), np.ones((1, 1)), np.full((1, 1), np.nan), np.ones((1, 1)))
-    assert stand_in_runs(one).runs("a", "t").tolist() == [1.0]
+def test_stand_in_runs_have_the_mean_and_the_deviation():
+    rows = [("t", 1.0, 0.5, 1), ("u", 4.0, 2.0, 3), ("v", 7.0, 3.5, 2)]
+    names = ("algorithm", "task", "mean", "std", "runs")
+    table = read_scores([dict(zip(names, ("a", *row), strict=True)) for row in rows])
+    assert [table.runs("a", task).size for task in "tuv"] == [1, 3, 2]
+    assert table.runs("a", "t").tolist() == [1.0]
+    assert table.runs("a", "u").tolist() == [2.0, 4.0, 6.0]
+    assert table.runs("a", "v").std(ddof=1) == pytest.approx(3.5)
 
 
 def with_errors(tmp_path, heading, more=""):

@@ -101,6 +101,9 @@ def _step(text: str | None) -> float | Literal["end"] | None:
 
 def show_scores(answer: Answer, table: ScoreTable, out: Path | None) -> None:
     """Print the scores of a table, or write them to a file and print what it holds."""
+    from gnomon.scores.checks import refuse_summaries
+
+    refuse_summaries(table)
     origin = "; ".join(table.provenance)
     if out is not None:
         from gnomon.scores import write_scores

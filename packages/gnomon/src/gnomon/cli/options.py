@@ -19,7 +19,6 @@ from gnomon.cli.sources import places_of
 from gnomon.errors import LEAST_RESAMPLES
 
 if TYPE_CHECKING:
-    from gnomon.scores.readers.summaries import SummaryTable
     from gnomon.scores.table import ScoreTable
 
 LEAST_LEVEL = 1e-6
@@ -161,25 +160,11 @@ def scores_or_summaries(
     """
     from gnomon.stats.summary_statistics import scores_or_stand_ins
 
-    is_min_max = scores.normalize == "min-max"
-    table, wanted = scores_or_stand_ins(
-        summaries_of(source, scores) or scores.of_runs(source),
-        metrics,
-        {**needs_runs, "normalize": is_min_max and "min-max"},
-        per_task=per_task,
-        higher_is_better=not scores.lower_is_better,
-    )
-    return scores.normalized(table), wanted
-
-
-def summaries_of(source: Sequence[str], scores: ScoreOptions) -> SummaryTable | None:
-    """Return a file of means and standard deviations; None if the source is none."""
-    from gnomon.scores.readers.summaries import holds_summaries, read_summaries
-
-    place = places_of(source)
-    if not isinstance(place, Path) or not holds_summaries(place):
-        return None
-    return read_summaries(place, where=pairs_of(scores.where, "--where", "COLUMN=VALUE"))
+    table, needs_raw = scores.of_runs(source), scores.normalize != "min-max"
+    if not needs_raw:  # the ends of the scale are runs
+        table = scores.normalized(table)
+    table, wanted = scores_or_stand_ins(table, metrics, needs_runs, per_task=per_task)
+    return scores.normalized(table) if needs_raw else table, wanted
 
 
 def pairs_of(texts: list[str] | None, option: str, form: str) -> dict[str, str]:

@@ -25,7 +25,6 @@ from gnomon.cli.options import (
     Variances,
     checked_share,
     scores_or_summaries,
-    summaries_of,
     with_groups,
 )
 from gnomon.cli.sources import Sources, SourcesAndPair, sources_and_pair
@@ -325,18 +324,8 @@ def profile(
 
     reads = (*source, scores.normalize)
     with answering("profile", as_json=as_json, reads=reads, **vars(showing)) as answer:
-        summaries = summaries_of(source, scores) if kind in ("ratio", "likelihood") else None
-        if summaries is not None and algorithm is not None:
-            summaries = summaries.select(algorithm)
-        found = profiles_of(
-            summaries or scores.last(source, algorithm),
-            kind,
-            tau,
-            higher_is_better=not scores.lower_is_better,
-            level=level,
-            n_resamples=resamples,
-            rng=seed,
-        )
+        table = scores.last(source, algorithm)
+        found = profiles_of(table, kind, tau, level=level, n_resamples=resamples, rng=seed)
         if kind not in ("run_score", "average_score") and (as_json or tau):
             answer.warn(f"profiles of kind {kind} have no bands: low and high are empty")
         answer.show(found)

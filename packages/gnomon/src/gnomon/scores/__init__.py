@@ -4,8 +4,7 @@ In the order of the data:
 
 * :func:`read_scores` reads a file or folder of any format that a reader recognises, and
   :func:`load_scores` a data set by its name; :func:`available_readers` and
-  :func:`available_datasets` list both. :func:`read_summaries` reads means and deviations without
-  runs (a :class:`SummaryTable`). A format of your own is a :class:`Reader`, which reads a
+  :func:`available_datasets` list both. A format of your own is a :class:`Reader`, which reads a
   :class:`Source` as a :class:`ReadRequest` describes.
 * A :class:`ScoreTable` has one row per algorithm, task and run. Statistics, ranking and
   distillation use nothing else; ``ScoreTable(frame)`` makes one from a data frame or arrays.

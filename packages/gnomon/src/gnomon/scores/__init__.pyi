@@ -6,8 +6,6 @@ from .readers.registry import Reader as Reader
 from .readers.registry import ReadRequest as ReadRequest
 from .readers.registry import Source as Source
 from .readers.registry import available_readers as available_readers
-from .readers.summaries import SummaryTable as SummaryTable
-from .readers.summaries import read_summaries as read_summaries
 from .reading import read_scores as read_scores
 from .steps import at_common_step as at_common_step
 from .steps import on_grid as on_grid
@@ -19,7 +17,6 @@ __all__ = [
     "Reader",
     "ScoreTable",
     "Source",
-    "SummaryTable",
     "at_common_step",
     "available_datasets",
     "available_readers",
@@ -28,6 +25,5 @@ __all__ = [
     "normalize",
     "on_grid",
     "read_scores",
-    "read_summaries",
     "write_scores",
 ]

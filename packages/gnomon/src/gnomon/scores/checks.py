@@ -41,8 +41,6 @@ MOST_MULTIPLE = 20.0
 #: A score this many times as large as any other of its task is reported, given enough others.
 #: In nine public tables of runs none is 12 times as large.
 WILD, LEAST_OTHERS = 1000.0, 4
-#: Provenance of runs that stand in for means and deviations.
-STAND_INS = "runs that stand in for summaries"
 #: Summaries that add up scores of different tasks.
 _SUMMED = ("mean", "iqm", "median")
 #: Larger tables are not searched for copies.
@@ -58,7 +56,8 @@ def suspicions(table: ScoreTable, *, run_column: str | None = None) -> list[str]
     as the run, if the caller named one.
     """
     found = _spelt_alike(table.algorithms, "algorithm")
-    if table.units == "items":  # numbered, and one epoch of each, as they should be
+    # Items are numbered, and have one epoch each; stand-in runs show nothing of the real ones.
+    if table.units == "items" or table.of_summaries:
         return found
     names, last = table.tasks, table.last_step()
     if len(names) > 1 and all(re.fullmatch(r"((seed|run)[\s_-]*)?\d+", t, re.I) for t in names):
@@ -293,15 +292,23 @@ def refuse_unlike_scales(
     remedy = either("normalize(scores, 'min-max')", option(normalize="min-max"))
     remedy += " or another scale"
     # Ends of stand-ins are unknown, and of two scores one would become 0 and the other 1.
-    if (stands_in := STAND_INS in table.provenance) or len(table) <= 2 * len(table.tasks):
-        scores = "stand_in_runs(read_summaries(path))" if stands_in else "scores"
-        remedy = either(f"normalize({scores}, 'limits.csv')", option(normalize="limits.csv"))
+    if table.of_summaries or len(table) <= 2 * len(table.tasks):
+        remedy = either("normalize(scores, 'limits.csv')", option(normalize="limits.csv"))
         remedy += ", a file with columns task, low, high that you write"
     raise ScoreDataError(
         f"{joined(metrics)}: expected scores on one scale, found medians of {_shown(low)} on "
         f"{low_task} and {_shown(high)} on {high_task}; {remedy}, or "
         f"{either(repr('none'), 'none')} if they share a unit"
     )
+
+
+def refuse_summaries(table: ScoreTable) -> None:
+    """Refuse runs that stand in for means and deviations where other results need the runs."""
+    if table.of_summaries:
+        raise ScoreDataError(
+            "expected runs, found means and standard deviations; estimate, compare and profiles of "
+            "kind ratio or likelihood take these"
+        )
 
 
 def check_scales(

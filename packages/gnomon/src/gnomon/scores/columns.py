@@ -260,6 +260,12 @@ def distinct(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
     return values, codes.astype(np.int32)
 
 
+def first_equal(number: npt.NDArray[Any]) -> IntArray:
+    """Return for each row the first row with the same number."""
+    _, first, same = np.unique(number, return_index=True, return_inverse=True)
+    return first[same]
+
+
 def group_means(group: npt.NDArray[Any], score: FloatArray, n_groups: int) -> FloatArray:
     """Return the mean score of each group, NaN scores left out; NaN for a group without any."""
     known = ~np.isnan(score)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed, note
+from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed, note, option
 from gnomon.scores.anchors import SUITES, Anchors, anchors_of_suite, read_anchors
 from gnomon.scores.columns import Rows
 from gnomon.scores.table import ScoreTable
@@ -94,6 +94,11 @@ def normalize(
         ends = {task: (0.0, float(x.mean()) if x.size else np.nan) for task, x in scores.items()}
         return _linear(table, ends, f"reference {algorithm}")
     if by == "min-max":
+        if table.of_summaries:
+            raise ScoreDataError(
+                f"{option(normalize=by)} needs runs, and these are summaries; "
+                f"{option(normalize='limits.csv')}, a file with columns task, low, high, needs none"
+            )
         return _linear(table, _extremes(table), by)
     if by in ("random-human", *SUITES):
         suite = "atari" if by == "random-human" else by

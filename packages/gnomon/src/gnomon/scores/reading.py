@@ -11,8 +11,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from gnomon.errors import ScoreDataError, check_word, either, listed, note
-from gnomon.scores.checks import suspicions
-from gnomon.scores.columns import Rows, Texts
+from gnomon.scores.checks import refuse_summaries, suspicions
+from gnomon.scores.columns import Rows, Texts, first_equal
 from gnomon.scores.item_scores import check_inputs
 from gnomon.scores.readers.registry import ColumnsAre, ReadRequest, Source, read_with, recognised
 from gnomon.scores.table import ScoreTable, Units
@@ -208,7 +208,7 @@ def _joined(tables: Sequence[ScoreTable]) -> ScoreTable:
     """Return one table of the rows of several, whose scores are of one kind."""
     first, *others = tables
     for other in others:
-        for name in ("metric", "unit", "higher_is_better", "units", "cluster"):
+        for name in ("metric", "unit", "higher_is_better", "units", "cluster", "of_summaries"):
             one, two = getattr(first, name), getattr(other, name)
             if one != two:
                 message = f"expected one kind of scores in all sources; {name} is {one} and {two}"
@@ -226,12 +226,12 @@ def _refuse_overlap(rows: Rows, tables: Sequence[ScoreTable]) -> None:
     """Refuse two sources that hold scores of one run."""
     key = [name for name in KEY if name in rows]
     number, _ = numbered(rows, key)
-    _, first, same = np.unique(number, return_index=True, return_inverse=True)
-    again = first[same] != np.arange(len(rows))
+    first = first_equal(number)
+    again = first != np.arange(len(rows))
     if again.any():
         at = int(np.argmax(again))
         ends = np.cumsum([len(table) for table in tables])
-        places = [int(np.searchsorted(ends, row, "right")) + 1 for row in (first[same][at], at)]
+        places = [int(np.searchsorted(ends, row, "right")) + 1 for row in (first[at], at)]
         shown = ", ".join(f"{name} {rows.take([at]).tolist(name)[0]}" for name in key)
         raise ScoreDataError(
             f"sources {places[0]} and {places[1]} both hold {shown}: leave one out, or "
@@ -240,9 +240,14 @@ def _refuse_overlap(rows: Rows, tables: Sequence[ScoreTable]) -> None:
         )
 
 
-def table_of(scores: Scores, *, curves: bool = False) -> ScoreTable:
-    """Return the table of what a verb is given; unless curves are wanted, one score of each run."""
+def table_of(scores: Scores, *, curves: bool = False, summaries: bool = False) -> ScoreTable:
+    """Return the table of what a verb is given; unless curves are wanted, one score of each run.
+
+    Runs that stand in for means and deviations are refused unless `summaries` suffice.
+    """
     from gnomon.scores.steps import at_common_step
 
     table = scores if isinstance(scores, ScoreTable) else read_scores(scores, curves=curves)
+    if not summaries:
+        refuse_summaries(table)
     return table if curves else at_common_step(table)

@@ -40,6 +40,7 @@ class About(TypedDict, total=False):
     provenance: Sequence[str]
     units: Units
     cluster: str | None
+    of_summaries: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +77,9 @@ class ScoreTable:
         an item, nested in it.
     cluster : str, optional
         For items, the attribute that gives the cluster of each: a document, a topic.
+    of_summaries : bool
+        Whether the runs stand in for printed means and standard deviations: only what these decide
+        (:func:`gnomon.estimate` of means and medians, profiles of distance) describes real runs.
 
     Examples
     --------
@@ -102,6 +106,7 @@ class ScoreTable:
     normalization: Normalization | None = None
     units: Units = "tasks"
     cluster: str | None = None
+    of_summaries: bool = False
 
     if TYPE_CHECKING:
 
@@ -115,6 +120,7 @@ class ScoreTable:
             normalization: Normalization | None = None,
             units: Units = "tasks",
             cluster: str | None = None,
+            of_summaries: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -150,7 +156,8 @@ class ScoreTable:
         steps : sequence of float, optional
             Values of the third axis; 0, 1, ... if not given.
         **about
-            `metric`, `unit`, `higher_is_better`, `provenance`, `units`, `cluster`, as in the class.
+            `metric`, `unit`, `higher_is_better`, `provenance`, `units`, `cluster`, `of_summaries`,
+            as in the class.
 
         Raises
         ------

@@ -24,7 +24,7 @@ PAIR = NEW, BASE = "NEW", "BASE"
 
 def version_of(scores: Scores, name: str) -> ScoreTable:
     """Return the table of one algorithm."""
-    table = table_of(scores)
+    table = table_of(scores, summaries=True)
     if len(table.algorithms) != 1:
         first = table.algorithms[0]
         one = either(f"select(algorithms=[{first!r}])", option(where={"algorithm": first}))

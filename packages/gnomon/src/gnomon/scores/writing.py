@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import GnomonError, ScoreDataError
+from gnomon.scores.checks import refuse_summaries
 from gnomon.scores.columns import Column, Texts
 from gnomon.scores.table import ScoreTable
 from gnomon.text_files import write_atomically
@@ -32,7 +33,7 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ScoreDataError
-        The name ends otherwise.
+        The name ends otherwise, or the runs stand in for means and deviations.
     OSError
         The file cannot be written; the error names the path.
 
@@ -55,6 +56,7 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".tsv", ".parquet"):
         raise ScoreDataError(f"{path}: expected a name that ends in .csv, .tsv or .parquet")
+    refuse_summaries(table)
     facts = {"metric": table.metric if table.metric != "score" else None, "unit": table.unit}
     facts["direction"] = None if table.higher_is_better else "lower"
     facts |= {"units": None if table.units == "tasks" else "items", "cluster_column": table.cluster}

@@ -27,7 +27,6 @@ from .proportions import wilson as wilson
 from .rank_tests import holm as holm
 from .rank_tests import mann_whitney as mann_whitney
 from .strata import Strata as Strata
-from .summary_statistics import stand_in_runs as stand_in_runs
 
 __all__ = [
     "METRICS",
@@ -56,7 +55,6 @@ __all__ = [
     "metric_named",
     "plan",
     "profile",
-    "stand_in_runs",
     "summarize_runs",
     "tango",
     "wilson",

@@ -26,7 +26,6 @@ from gnomon.errors import (
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.checks import check_scales
 from gnomon.scores.normalization import with_left_out
-from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.all_pairs import SIGN_FLIPS
@@ -154,7 +153,7 @@ class Comparisons(Results[Comparison]):
 
 
 def compare(
-    scores: Scores | SummaryTable,
+    scores: Scores,
     a: str | None = None,
     b: str | None = None,
     metrics: Metrics | None = None,

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.cautions import shared_tasks
 from gnomon.stats.intervals import satterthwaite
@@ -20,26 +19,17 @@ DistanceKind = Literal["ratio", "likelihood"]
 FLOOR = 1e-6
 
 
-def distances(
-    scores: ScoreTable | SummaryTable,
-    kind: DistanceKind,
-    *,
-    higher_is_better: bool = True,
-) -> FloatArray:
+def distances(scores: ScoreTable, kind: DistanceKind) -> FloatArray:
     """Return the distance of each algorithm from the best one on each task that all share.
 
     Shape (algorithms, tasks); the arguments are those of :func:`~gnomon.stats.profile`. Means that
     are not positive have no ratio, single and censored runs no test: ScoreDataError.
     """
-    if isinstance(scores, ScoreTable):
-        higher_is_better, tasks = scores.higher_is_better, shared_tasks(scores)
-        strata = [Strata.from_table(scores, name, tasks) for name in scores.algorithms]
-        means = np.stack([one.task_means for one in strata])
-        counts = np.stack([one.counts for one in strata]).astype(np.float64)
-        deviations = np.sqrt([one.task_variances for one in strata])
-    else:
-        tasks, means = tuple(scores.tasks), scores.mean
-        counts, deviations = scores.n_runs, scores.deviation
+    higher_is_better, tasks = scores.higher_is_better, shared_tasks(scores)
+    strata = [Strata.from_table(scores, name, tasks) for name in scores.algorithms]
+    means = np.stack([one.task_means for one in strata])
+    counts = np.stack([one.counts for one in strata]).astype(np.float64)
+    deviations = np.sqrt([one.task_variances for one in strata])
     names = list(scores.algorithms)
     if kind == "ratio":
         wanted = "a positive mean for a ratio"

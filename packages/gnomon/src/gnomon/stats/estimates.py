@@ -13,7 +13,6 @@ from gnomon.errors import ScoreDataError, check_word, listed, note, option
 from gnomon.printing import p_value
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.checks import check_scales
-from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key, replicates
@@ -165,7 +164,7 @@ def _shared_note(effects: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
 
 
 def estimate(
-    scores: Scores | SummaryTable,
+    scores: Scores,
     metrics: Metrics | None = None,
     *,
     by: str | None = None,
@@ -187,7 +186,7 @@ def estimate(
 
     Parameters
     ----------
-    scores : ScoreTable or SummaryTable
+    scores : ScoreTable
         One score for each run. Or means and standard deviations, or single scores with standard
         errors, which are replaced by runs with these means and deviations.
     metrics : str, Metric or sequence of them, optional

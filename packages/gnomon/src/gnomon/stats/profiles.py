@@ -18,7 +18,6 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, check_resamples, check_word, listed, note
 from gnomon.results import Results, Row, SeriesRecord, finite_or_none, generator, made_by, recorded
 from gnomon.scores.checks import refuse_unlike_scales
-from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.scores.tidy import LARGEST
@@ -118,11 +117,10 @@ class Profiles(Results[Profile]):
 
 
 def profile(
-    scores: Scores | SummaryTable,
+    scores: Scores,
     kind: ProfileKind = "run_score",
     tau: npt.ArrayLike | None = None,
     *,
-    higher_is_better: bool = True,
     level: float = 0.95,
     n_resamples: int = 2000,
     rng: np.random.Generator | int | None = None,
@@ -131,7 +129,7 @@ def profile(
 
     Parameters
     ----------
-    scores : ScoreTable or SummaryTable
+    scores : ScoreTable
         One score for each run; or, for ratios and likelihoods, means, standard deviations and
         numbers of runs. Only tasks that all algorithms have count.
     kind : str
@@ -143,8 +141,6 @@ def profile(
     tau : array_like of float, optional
         Thresholds. By default they are evenly spaced over the range of 99 % of the scores, on a
         logarithmic scale if the middle half of the scores would crowd in a tenth of the axis.
-    higher_is_better : bool
-        Direction of a SummaryTable; a ScoreTable knows its own.
     level : float
         Confidence level of the band at each threshold. Bands of run scores are Wilson's (Notes);
         those of average scores are a bootstrap's; profiles of distance have none.
@@ -162,9 +158,7 @@ def profile(
     ------
     ScoreDataError
         No score is finite; raw scores of tasks on unlike scales; ratios or tests that the scores
-        do not allow.
-    TypeError
-        Profiles of scores are requested for a SummaryTable.
+        do not allow; or profiles of scores are requested for means and deviations.
 
     Warns
     -----
@@ -202,9 +196,8 @@ def profile(
     >>> profile(scores, tau=[1.5, 2.5])[0].value
     array([0.75, 0.5 ])
     """
-    if not isinstance(scores, SummaryTable):
-        scores = table_of(scores)
     check_word("kind", kind, (*get_args(ScoreKind), *get_args(DistanceKind)))
+    scores = table_of(scores, summaries=kind in get_args(DistanceKind))
     check_resamples(n_resamples)
     at = None if tau is None else np.sort(np.ravel(np.asarray(tau, dtype=np.float64)))
     if at is not None and not np.all(np.abs(at) <= LARGEST):
@@ -212,27 +205,21 @@ def profile(
         raise ScoreDataError(f"expected thresholds up to {LARGEST:g}, found {wrong:g}")
     if at is not None and not at.size:
         raise ScoreDataError("expected a threshold tau or more, found none")
-    scale = ""
     with recorded() as notes:
-        if isinstance(scores, ScoreTable):
-            scale, higher_is_better = scores.scale, scores.higher_is_better
-            warn_of_missing_runs(scores)
+        warn_of_missing_runs(scores)
         if kind == "ratio" or kind == "likelihood":
-            away = distances(scores, kind, higher_is_better=higher_is_better)
-            found = _of_distances(scores.algorithms, away, kind, at)
-        elif isinstance(scores, ScoreTable):
+            found = _of_distances(scores.algorithms, distances(scores, kind), kind, at)
+        else:
             refuse_unlike_scales(scores, [f"profile of {kind}"], tasks=shared_tasks(scores))
             found = _of_scores(scores, at, _Asked(kind, level, n_resamples), generator(rng))
-        else:
-            raise TypeError(f"{kind}: expected a ScoreTable, found a {type(scores).__name__}")
     settings = made_by(
         rng,
         kind=kind,
         tau=None if at is None else at.tolist(),
         level=level,
         n_resamples=n_resamples,
-        scale=scale,
-        higher_is_better=higher_is_better,
+        scale=scores.scale,
+        higher_is_better=scores.higher_is_better,
     )
     flat = {one.algorithm: int(np.sum(one.low == one.high)) for one in found}
     if any(flat.values()):

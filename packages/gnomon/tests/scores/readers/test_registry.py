@@ -34,6 +34,7 @@ SOURCES = {
     "board": {"b.json": json.dumps([{"question_id": "q", "pass@1": 0.5, "graded_list": [True]}])},
     "every-eval": {"e.json": json.dumps({"model_info": {"id": "m"}, "evaluation_results": []})},
     "mteb": {"t.json": json.dumps({"task_name": "t", "scores": {}, "mteb_version": "2"})},
+    "summaries": {"means.csv": "agent,env,mean,std,n\na,t,1,2,3\n"},
     "hugging-face": {"m/.eval_results/a.yaml": "- value: 1\n"},
     "game-log": {"results.csv": "#.nickname,rule_name,trial_id\n"},
     "run-folder": {"run.json": "{}"},
@@ -141,7 +142,6 @@ def test_what_is_no_source_is_told_in_one_line(tmp_path):
     (tmp_path / "broken.json").write_text('{"a": ')
     (tmp_path / "list.json").write_text("[1, 2]")
     (tmp_path / "nothing").mkdir()
-    (tmp_path / "means.csv").write_text("algorithm,task,mean,std,runs\na,t,1,2,3\n")
     for name, said in {
         "binary.csv": ", line 1: expected UTF-8 text, found the byte 0x89",
         "broken.json": "expected JSON; ",
@@ -149,7 +149,6 @@ def test_what_is_no_source_is_told_in_one_line(tmp_path):
         "nothing": "expected scores in a known format (arrays, board, ",
         "nowhere.csv": "expected a file of scores; there is none",
         "nowhere": "expected a file of scores; there is none",
-        "means.csv": "expected runs, found means and standard deviations; ",
     }.items():
         with pytest.raises(ScoreDataError) as error:
             read_scores(tmp_path / name)

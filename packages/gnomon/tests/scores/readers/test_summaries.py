@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import read_summaries
+from gnomon.errors import ScoreDataError
+from gnomon.scores import read_scores
 from score_files import written
 
 MACHADO = Path(__file__).parents[5] / ".." / "shared/data/scores/machado2018_mean_std.csv"
@@ -14,10 +14,10 @@ MACHADO = Path(__file__).parents[5] / ".." / "shared/data/scores/machado2018_mea
 
 @pytest.mark.skipif(not MACHADO.is_file(), reason="the published scores are not in the repository")
 def test_summaries_of_the_essay():
-    late = read_summaries(MACHADO, where={"frames": "200000000"})
+    late = read_scores(MACHADO, where={"frames": "200000000"})
     assert late.algorithms == ("Sarsa(lambda)+Blob-PROST", "DQN")
-    assert late.mean.shape == (2, 60)
-    assert set(np.unique(late.n_runs)) == {5.0, 24.0}
+    assert late.run_counts.shape == (2, 60)
+    assert set(np.unique(late.run_counts)) == {5, 24}
 
 
 def test_summaries_with_a_fault(tmp_path):
@@ -30,17 +30,11 @@ def test_summaries_with_a_fault(tmp_path):
         # Twelve thirds, or a hundred and twenty-three? It is not for us to guess.
         'a,t,3,"12,3",1\n': "line 2, column 'mean': expected a number, found '12,3'",
         "a,t,3,1\n": "line 2: expected 5 fields, found 4",
-        "": "expected tasks that all algorithms have; found none",
     }.items():
         with pytest.raises(ScoreDataError, match=message):
-            read_summaries(written(tmp_path / "scores.csv", head + rows))
+            read_scores(written(tmp_path / "scores.csv", head + rows))
     path = written(tmp_path / "scores.csv", head + "a,t,3,1,1\n")
     with pytest.raises(ScoreDataError, match="no column 'suite' to select by"):
-        read_summaries(path, where={"suite": "x"})
-    with pytest.raises(ScoreDataError, match="missing column 'std'; found algorithm, task, mean"):
-        read_summaries(written(path, "algorithm,task,mean\na,t,1\n"))
-    ragged = written(tmp_path / "scores.csv", head + "a,t,3,1,1\na,u,3,2,1\nb,t,3,1,1\n")
-    with pytest.warns(
-        DegenerateScoresWarning, match="1 of 2 tasks left out, since b lacks them: u"
-    ):
-        assert read_summaries(ragged).tasks == ("t",)
+        read_scores(path, where={"suite": "x"})
+    with pytest.raises(ScoreDataError, match="missing column 'runs'; found algorithm, task, mean"):
+        read_scores(written(path, "algorithm,task,mean,std\na,t,1,2\n"))

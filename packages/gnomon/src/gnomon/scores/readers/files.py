@@ -190,11 +190,6 @@ ERRORS = ("stderr", "std_err", "standard_error", "se", "sem")
 N_ITEMS = ("n_items", "n_samples", "n", "count")
 
 
-def are_summaries(names: Sequence[str]) -> bool:
-    """Return whether headings are those of means and deviations of runs."""
-    return {"mean", "std"} <= set(names) and "score" not in names
-
-
 def reported_number(text: object) -> float | None:
     """Return the number that a cell reports, NaN for an empty one, None if there is none in it.
 

@@ -62,6 +62,7 @@ BUILT_IN = (
     "gnomon.scores.readers.boards:EVERY_EVAL",
     "gnomon.scores.readers.boards:MTEB",
     "gnomon.scores.readers.boards:HUGGING_FACE",
+    "gnomon.scores.readers.summaries:SUMMARIES",
     "gnomon.scores.readers.tables:ITEM_FILE",
     "gnomon.scores.readers.lm_eval:LM_EVAL",
     "gnomon.scores.readers.arrays:ARRAYS",

@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, listed, note, several, shortened
-from gnomon.scores.columns import Flags, FloatArray, Rows, Texts, group_means, rows_of_records
+from gnomon.scores.columns import (
+    Flags,
+    FloatArray,
+    Rows,
+    Texts,
+    first_equal,
+    group_means,
+    rows_of_records,
+)
 from gnomon.scores.item_scores import check_inputs
 from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
@@ -316,14 +324,14 @@ def _without_copies(rows: Rows, source: Path) -> Rows:
     uuid = rows.texts("uuid")
     key = rows["algorithm"].codes.astype(np.int64) * (len(uuid.names) + 1) + uuid.codes
     key = np.where(uuid.missing, -1 - np.arange(len(rows)), key)
-    _, first, same = np.unique(key, return_index=True, return_inverse=True)
-    copies = first[same] != np.arange(len(rows))
+    first = first_equal(key)
+    copies = first != np.arange(len(rows))
     if copies.any():
         score = rows["score"]
-        other = copies & (np.nan_to_num(score) != np.nan_to_num(score[first[same]]))
+        other = copies & (np.nan_to_num(score) != np.nan_to_num(score[first]))
         if other.any():
             at = int(np.argmax(other))
-            a, b = rows.take([first[same][at], at]).tolist(_LOG)
+            a, b = rows.take([first[at], at]).tolist(_LOG)
             raise ScoreDataError(
                 f"{source}: {a} and {b} hold the same samples with different scores (of {b}, "
                 f"{counted(int(other.sum()), 'sample')} differ): read one of the two files"

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gnomon.errors import either, joined, listed, note, several, shortened
+from gnomon.errors import joined, listed, note, several, shortened
 from gnomon.scores.columns import Column, Rows, Texts
-from gnomon.scores.readers.files import ERRORS, JSON_LINES, N_ITEMS, are_summaries, reported_number
+from gnomon.scores.readers.files import ERRORS, JSON_LINES, N_ITEMS, reported_number
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import (
@@ -80,14 +80,6 @@ def read_tidy(source: Source, wanted: ReadRequest) -> ScoreTable:
                 f"a score file has one score; expected no name of a score, found {metric}"
             )
         where["metric"] = metric
-    if are_summaries(raw.names) and "score" not in (*raw.names, *named):
-        raise origin.error(
-            "expected runs, found means and standard deviations; estimate and compare take these, "
-            + either(
-                "and profile takes what read_summaries returns",
-                "and so does profile --kind ratio or likelihood",
-            )
-        )
     known = [name for name in raw.names if name.lower() in (*ERRORS, *N_ITEMS)]
     if not {name.lower() for name in known}.isdisjoint(ERRORS) and "score" not in (
         *named,

@@ -14,7 +14,6 @@ from gnomon.errors import counted, listed
 from gnomon.results import FieldRecord
 from gnomon.scores.checks import statuses
 from gnomon.scores.columns import Rows
-from gnomon.scores.item_scores import ItemScores
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.vote_ratings import Votes
 
@@ -55,13 +54,12 @@ def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statem
     """Return the statements on an evaluation; `rng` draws the tables that show chance alone."""
     if (votes := Votes.of(table)) is not None:
         return tuple(_of_votes(votes))
-    scores = table.item_scores
-    matrix = scores.matrix()
+    matrix = table.means()
     is_share = bool(np.all(np.isnan(matrix) | ((matrix >= 0.0) & (matrix <= 1.0))))
     is_share &= not np.isnan(matrix).all()
     full = np.flatnonzero(~np.isnan(matrix).any(axis=0))
     answers = matrix[:, full]
-    names, drawn = np.array([*scores.items, ""], dtype=object)[full], list[FloatArray]()
+    names, drawn = np.array([*table.tasks, ""], dtype=object)[full], list[FloatArray]()
     if len(matrix) > 1 and full.size:
         # The same tables whatever the order of models and items.
         models, items = np.argsort(table.algorithms), np.argsort(names)
@@ -74,7 +72,7 @@ def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statem
         *_copies(names, answers, drawn),
         *_ease(names, answers, is_share, table.higher_is_better),
         *_discrimination(names, answers, drawn),
-        *(_range(scores, matrix) if is_share else ()),
+        *(_range(table.algorithms, matrix) if is_share else ()),
     )
 
 
@@ -307,7 +305,7 @@ def _same_totals(matrix: FloatArray, rng: np.random.Generator) -> FloatArray:
     return drawn
 
 
-def _range(scores: ItemScores, matrix: FloatArray) -> Iterator[Statement]:
+def _range(models: Sequence[str], matrix: FloatArray) -> Iterator[Statement]:
     """Yield the models whose mean is near to an end of the scale."""
     known = ~np.isnan(matrix)
     with np.errstate(invalid="ignore"):
@@ -315,7 +313,7 @@ def _range(scores: ItemScores, matrix: FloatArray) -> Iterator[Statement]:
     ends = {"ceiling": means >= 1.0 - NEAR_END, "floor": means <= NEAR_END}
     for word, near in ends.items():
         if near.any():
-            names = [name for name, is_near in zip(scores.models, near, strict=True) if is_near]
+            names = [name for name, is_near in zip(models, near, strict=True) if is_near]
             of, end = counted(len(means), "model"), int(word == "ceiling")
             text = f"{word.capitalize()}: {len(names)} of {of} within {NEAR_END:g} of {end} "
             text += f"({listed(names)}); {'harder' if end else 'easier'} items would separate them "

@@ -9,7 +9,7 @@ In the order of the data:
 * A :class:`ScoreTable` has one row per algorithm, task and run. Statistics, ranking and
   distillation use nothing else; ``ScoreTable(frame)`` makes one from a data frame or arrays.
 * A table of items (``units="items"``) holds an evaluation: an item is a task, an epoch of it a run.
-  Its ``item_scores`` are arrays in one order of items, with their clusters.
+  Its ``means()`` are those over epochs.
 * A table with steps holds learning curves: :func:`at_common_step` takes one score of each run,
   :func:`on_grid` puts runs that were measured at different steps on common ones.
 * :func:`normalize` puts scores of several tasks on one scale, by a name or two anchors each.

@@ -233,6 +233,30 @@ def _are_copies(table: ScoreTable) -> bool:
     return n_cells > 1 and bool(score.min() != score.max())
 
 
+def check_inputs(rows: Rows, source: str) -> None:
+    """Refuse items that have one name and different texts."""
+    if "input_hash" not in rows:
+        return
+    mark = rows.texts("input_hash")
+    known = np.flatnonzero(~mark.missing)
+    item, code = rows["task"].codes[known], mark.codes[known]
+    one = np.full(len(rows["task"].names), -1)
+    one[item] = code
+    odd = np.unique(item[code != one[item]])
+    if not odd.size:
+        return
+    own = item == odd[0]
+    _, first = np.unique(code[own], return_index=True)
+    texts = []
+    for row in rows.take(known[own][np.sort(first)[:2]]).records():
+        texts.append(f"{str(row.get('input', row['input_hash']))[:60]!r} ({row['algorithm']})")
+    raise ScoreDataError(
+        f"{source}: item {rows['task'].names[odd[0]]!r}: expected the same input everywhere, found "
+        f"{joined(texts)}; {counted(odd.size, 'item')} with different inputs: these are not the "
+        "same items"
+    )
+
+
 def wild_scores(table: ScoreTable) -> list[tuple[str, float]]:
     """Return a sentence on each score that looks like a mistake, and the score.
 
@@ -481,14 +505,14 @@ def _uneven_runs(
 
 def _of_items(table: ScoreTable) -> str:
     """Return the same of a table of items."""
-    scores, counts = table.item_scores, table.run_counts
-    size = f"{counted(len(scores.models), 'model')} x {counted(len(scores.items), 'item')}"
-    if scores.clusters is not None:
-        size += f" ({counted(len(scores.clusters), 'cluster')})"
+    models, items, counts = table.algorithms, table.tasks, table.run_counts
+    size = f"{counted(len(models), 'model')} x {counted(len(items), 'item')}"
+    if table.cluster is not None:
+        size += f" ({counted(len(table.rows.texts(table.cluster).names), 'cluster')})"
     unscored = without_score(table.rows)
     lines = [f"{size}, {_span(counts, 'epoch')}{unscored and f'; {unscored}'}"]
     lines.append(f"{counted(len(table), 'sample')} ({_scale(table)}){_with_status(table.rows)}")
-    return "\n".join(lines + _gaps(scores.models, scores.items, counts))
+    return "\n".join(lines + _gaps(models, items, counts))
 
 
 def without_score(rows: Rows) -> str:

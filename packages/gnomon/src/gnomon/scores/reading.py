@@ -11,9 +11,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from gnomon.errors import ScoreDataError, check_word, either, listed, note
-from gnomon.scores.checks import refuse_summaries, suspicions
+from gnomon.scores.checks import check_inputs, refuse_summaries, suspicions
 from gnomon.scores.columns import Rows, Texts, first_equal
-from gnomon.scores.item_scores import check_inputs
 from gnomon.scores.readers.registry import ColumnsAre, ReadRequest, Source, read_with, recognised
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.scores.tidy import KEY, Origin, numbered, tidy_rows

@@ -14,10 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, UnknownNameError, check_word
-from gnomon.scores.columns import Flags, IntArray, Rows, Texts, rows_of_arrays
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word, joined, listed
+from gnomon.scores.columns import (
+    Codes,
+    Flags,
+    IntArray,
+    Rows,
+    Texts,
+    group_means,
+    parts_of,
+    rows_of_arrays,
+)
 from gnomon.scores.columns import FloatArray as FloatArray
-from gnomon.scores.item_scores import ItemScores, check_clusters
 from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, numbered, tidy_rows
 
 if TYPE_CHECKING:
@@ -133,7 +141,12 @@ class ScoreTable:
                     object.__setattr__(self, field.name, getattr(found, field.name))
         object.__setattr__(self, "provenance", tuple(self.provenance))
         check_word("units", self.units, UNITS)
-        check_clusters(self.rows, self.units, self.cluster)
+        if self.cluster is not None:
+            if self.units == "tasks":
+                raise ScoreDataError(
+                    "clusters exist for items only: expected units 'items', found 'tasks'"
+                )
+            clusters_of_items(self.rows, self.cluster)
 
     @classmethod
     def from_arrays(
@@ -205,12 +218,6 @@ class ScoreTable:
         return np.unique(self.rows["step"]).size if "step" in self.rows else 1
 
     @cached_property
-    def item_scores(self) -> ItemScores:
-        """The rows as arrays in one order of items, missing scores included."""
-        self._refuse_steps()
-        return ItemScores.of(self.rows, self.effective_scores, self.cluster)
-
-    @cached_property
     def effective_scores(self) -> FloatArray:
         """The score of each row, shape (rows,): infinitely bad where censored."""
         score: FloatArray = self.rows["score"]
@@ -261,6 +268,42 @@ class ScoreTable:
         self._check_names([algorithm], [task])
         cells = self._cells
         return cells.score[cells.of(algorithm, task)].copy()
+
+    def means(self) -> FloatArray:
+        """Return the mean score of each algorithm on each task, shape (algorithms, tasks).
+
+        Of items it is the mean over epochs. NaN where there is no score. Read-only where all cells
+        have one row, in order: the scores of the table itself, without memory for a copy.
+        """
+        self._refuse_steps()
+        algorithm, task = self.rows["algorithm"], self.rows["task"]
+        shape = n, n_tasks = len(algorithm.names), len(task.names)
+        if len(self) == n * n_tasks and (
+            (task.codes.reshape(shape) == np.arange(n_tasks)).all()
+            and (algorithm.codes.reshape(shape) == np.arange(n)[:, None]).all()
+        ):
+            whole = self.effective_scores.reshape(shape)
+            whole.flags.writeable = False
+            return whole
+        cell = algorithm.codes.astype(np.int64) * n_tasks + task.codes
+        return group_means(cell, self.effective_scores, n * n_tasks).reshape(shape)
+
+    def samples(self, algorithm: str) -> tuple[Codes, FloatArray]:
+        """Return the place of the task, and the score, of each row of an algorithm with a score."""
+        rows = self._rows_of_algorithm[algorithm]
+        task, score = self.rows["task"].codes[rows], self.effective_scores[rows]
+        there = ~np.isnan(score)
+        return (task, score) if there.all() else (task[there], score[there])
+
+    @cached_property
+    def _rows_of_algorithm(self) -> dict[str, Any]:
+        """The rows of each algorithm: slices, where they stand together."""
+        column = self.rows["algorithm"]
+        ends = np.cumsum([*column.counts().values()])
+        parts: Any = map(slice, [0, *ends[:-1]], ends)
+        if (column.codes[1:] < column.codes[:-1]).any():
+            parts = np.split(np.argsort(column.codes, kind="stable"), ends[:-1])
+        return dict(zip(column.names, parts, strict=True))
 
     def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[FloatArray, IntArray]:
         """Return an algorithm's scores, concatenated over tasks, and their number on each task."""
@@ -448,6 +491,28 @@ def _read(frame: Any) -> ScoreTable:
 
     source, wanted = Source(None, frame), ReadRequest()
     return read_with(recognised(source, wanted), source, wanted)
+
+
+def clusters_of_items(rows: Rows, cluster: str) -> tuple[tuple[str, ...], IntArray]:
+    """Return the clusters in the order of their first row, and the place of each item's cluster."""
+    if cluster not in rows:
+        found = listed([name for name in rows.names if name not in SPECIAL]) or "none"
+        raise ScoreDataError(f"no column {cluster!r} of clusters; found {found}")
+    column, task = rows.texts(cluster), rows["task"]
+    cluster_of, unlike = np.full(len(task.names), -1), []
+    for part in parts_of(len(rows)):
+        item, code = task.codes[part], column.codes[part]
+        new = (cluster_of[item] < 0) & (code >= 0)
+        cluster_of[item[new]] = code[new]
+        unlike.append(item[(code >= 0) & (code != cluster_of[item])])
+    odd = np.concatenate([*unlike, np.flatnonzero(cluster_of < 0)])
+    if odd.size:
+        own = column.codes[task.codes == odd[0]]
+        found = joined([repr(x) for x in dict.fromkeys(column.names[c] for c in own if c >= 0)])
+        found = found or "none"
+        where = f"item {task.names[odd[0]]!r}, column {cluster!r}"
+        raise ScoreDataError(f"{where}: expected one cluster, found {found}")
+    return column.names, cluster_of
 
 
 class _Cells:

@@ -10,8 +10,8 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, check_word, counted, either, listed, note, option
 from gnomon.printing import percent
+from gnomon.scores.checks import check_inputs
 from gnomon.scores.columns import IntArray, Rows, Texts, looked_up
-from gnomon.scores.item_scores import check_inputs
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable
 

@@ -26,9 +26,8 @@ from gnomon.errors import (
 )
 from gnomon.printing import percent
 from gnomon.results import FieldRecord, Results, made_by, noted, recorded
-from gnomon.scores.item_scores import clusters_of_items
 from gnomon.scores.reading import Scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.table import ScoreTable, clusters_of_items
 from gnomon.scores.versions import BASE, NEW, PAIR, Missing, put_together, version_of, within_unit
 from gnomon.stats.comparison import FOR_PAIRS, Comparison, compare
 from gnomon.stats.difference import IMPROVEMENT

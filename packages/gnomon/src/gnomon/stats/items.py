@@ -21,9 +21,8 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, either, listed, note
 from gnomon.results import made_by
 from gnomon.scores.checks import without_score
-from gnomon.scores.columns import IntArray
-from gnomon.scores.item_scores import clusters_of_items
-from gnomon.scores.table import FloatArray, ScoreTable, Units
+from gnomon.scores.columns import Codes, IntArray
+from gnomon.scores.table import FloatArray, ScoreTable, Units, clusters_of_items
 from gnomon.stats.clusters import Clusters
 from gnomon.stats.distributions import student_quantile
 from gnomon.stats.metrics import Metric, Metrics, metric_list
@@ -362,21 +361,20 @@ class Items:
     def __init__(self, table: ScoreTable, metric: str = "mean") -> None:
         passing = _PASS.fullmatch(metric)
         self.table, self.metric, self.k = table, metric, int(passing[1]) if passing else 0
-        self._scores = table.item_scores
-        self.models, self.names = self._scores.models, self._scores.items
-        self.cluster_of = self._scores.cluster_of
+        self.models, self.names = table.algorithms, table.tasks
+        self.cluster_of: IntArray | None = None
+        if table.cluster is not None:
+            self.cluster_of = clusters_of_items(table.rows, table.cluster)[1]
         shape = len(self.models), len(self.names)
-        self.values = np.empty(shape) if self.k else self._scores.matrix()
+        self.values = np.empty(shape) if self.k else table.means()
         self.scales = [self._read(row, model) for row, model in enumerate(self.models)]
         self.known = ~np.isnan(self.values)
 
-    def _samples(self, model: str) -> tuple[IntArray, FloatArray, IntArray, npt.NDArray[Any]]:
+    def _samples(self, model: str) -> tuple[Codes, FloatArray, IntArray, npt.NDArray[Any]]:
         """Return item and score of each sample; number and total of the samples of each item."""
-        item, _, score = self._scores.rows(model)
-        there = ~np.isnan(score)
-        item, score = (item, score) if there.all() else (item[there], score[there])
+        item, score = self.table.samples(model)
         n: IntArray = np.bincount(item, minlength=len(self.names)).astype(np.int64, copy=False)
-        return item, score, n, np.bincount(item, weights=score, minlength=len(self.names))
+        return item, score, n, np.bincount(item, weights=score, minlength=n.size)
 
     def n_epochs(self, model: str) -> IntArray:
         """Return the number of epochs of each item."""

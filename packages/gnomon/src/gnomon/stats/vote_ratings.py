@@ -20,8 +20,7 @@ import numpy as np
 from gnomon.errors import check_word, counted, either, listed, note
 from gnomon.results import recorded
 from gnomon.scores.columns import IntArray
-from gnomon.scores.item_scores import clusters_of_items
-from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.table import FloatArray, ScoreTable, clusters_of_items
 from gnomon.stats.comparison import Comparison, corrected
 from gnomon.stats.estimates import Estimate
 from gnomon.stats.intervals import Student

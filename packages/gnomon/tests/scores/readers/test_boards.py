@@ -133,7 +133,7 @@ def test_evaluations_of_live_code_bench(tmp_path):
     for model in "ab":
         path = written(tmp_path / model / "Scenario.codegeneration_2_0.2_eval_all.json", records)
     table = read_quietly(path, where={"difficulty": "hard"})
-    assert table.item_scores.matrix().tolist() == [[0.5]]  # pass@1
+    assert table.means().tolist() == [[0.5]]  # pass@1
     assert read_quietly(tmp_path).algorithms == ("a", "b")
     for wrong, said in ((True, "another type"), ([["x"]], "not one number per item")):
         path = written(tmp_path / "wrong.json", [records[0] | {"graded_list": wrong}])
@@ -189,7 +189,7 @@ def test_reports_of_the_leaderboard_of_swe_bench_are_read_together(tmp_path):
         report = {"no_generation": none, "no_logs": [], "resolved": won}
         path = written(board / system / "results/results.json", report)
     table = read_quietly(board)  # unresolved instances have no names there
-    (a, b), items = table.item_scores.matrix(), table.tasks
+    (a, b), items = table.means(), table.tasks
     assert (len(items), a.sum(), b.sum()) == (300, 2, 2)
     won = [task.rpartition("/")[2] for task, x, y in zip(items, a, b, strict=True) if x != y]
     assert sorted(won) == ["p", "r"]
@@ -204,7 +204,7 @@ def test_reports_of_the_leaderboard_of_swe_bench_are_read_together(tmp_path):
         read_quietly(written(tmp_path / "x.json", report))
     each = {"p": {"cost": 0.7, "resolved": True}, "q": {"cost": 0.1, "resolved": False}}
     table = read_quietly(written(tmp_path / "mini/per_instance_details.json", each))
-    assert (table.algorithms, table.item_scores.matrix().tolist()) == (("mini",), [[1, 0]])
+    assert (table.algorithms, table.means().tolist()) == (("mini",), [[1, 0]])
     with pytest.raises(ScoreDataError, match="a known board, found none"):
         read_scores(written(tmp_path / "none.json", {}), format="board")
     whole = {"total_instances": 1, "resolved_ids": ["p"]}

@@ -245,7 +245,7 @@ def test_arrows_in_headings(tmp_path):
 def test_results_of_benchmarks_of_code(tmp_path):
     one = [{"base_status": "pass", "plus_status": "fail"}, {"base_status": "pass"}]
     path = written(tmp_path / "e.json", {"eval": {"HumanEval/0": one}})
-    assert read_quietly(path, metric="base").item_scores.matrix().tolist() == [[1.0]]
+    assert read_quietly(path, metric="base").means().tolist() == [[1.0]]
     assert read_quietly(path, metric="plus").to_records()[0]["score"] == 0.0
     turns = [{"question_id": 1, "model": "m", "turn": t, "score": s} for t, s in ((1, 8), (2, -1))]
     path = written(tmp_path / "mt.jsonl", "\n".join(map(json.dumps, turns)))

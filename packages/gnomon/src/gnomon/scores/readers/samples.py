@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, listed, note, several, shortened
+from gnomon.scores.checks import check_inputs
 from gnomon.scores.columns import (
     Flags,
     FloatArray,
@@ -26,7 +27,6 @@ from gnomon.scores.columns import (
     group_means,
     rows_of_records,
 )
-from gnomon.scores.item_scores import check_inputs
 from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import SPECIAL, TRUTHS, Origin, tidy_rows

@@ -12,7 +12,7 @@ def test_model_item_correct_is_a_table_of_items(tmp_path):
     text = "model,item,correct,topic\na,q1,true,x\na,q2,False,y\nb,q1,1,x\n"
     table = read_scores(written(tmp_path / "items.csv", text), cluster="topic")
     assert (table.units, table.cluster, table.metric) == ("items", "topic", "correct")
-    assert table.item_scores.matrix(["a"]).tolist() == [[1.0, 0.0]]
+    assert table.means()[0].tolist() == [1.0, 0.0]
 
 
 def test_parquet_with_a_column_of_truth_values(tmp_path):
@@ -33,7 +33,7 @@ def test_names_of_subtasks_go_before_items_that_repeat(tmp_path):
 def test_a_tidy_file_of_items_goes_without_runs(tmp_path):
     path = written(tmp_path / "items.csv", "algorithm,task,score\na,q1,1\na,q2,0\n")
     assert read_scores(path).units == "tasks"
-    assert read_scores(path, units="items").item_scores.n_epochs == 1
+    assert read_scores(path, units="items").units == "items"
 
 
 def test_usual_names_are_said(tmp_path):
@@ -108,6 +108,6 @@ def test_items_that_repeat_are_epochs_of_a_column_or_averaged(tmp_path):
         ScoreDataError, match=r"runs or epochs: .*columns={'run'.*within_run='mean'"
     ):
         read_scores(path)
-    assert read_scores(path, columns={"run": "go"}).item_scores.n_epochs == 2
+    assert read_scores(path, columns={"run": "go"}).run_counts.tolist() == [[2]]
     (row,) = read_scores(path, within_run="mean").to_records()
     assert (row["run"], row["score"]) == (1, 0.5)

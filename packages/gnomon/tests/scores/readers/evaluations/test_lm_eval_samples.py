@@ -21,14 +21,14 @@ ODD = "ignore::gnomon.errors.DegenerateScoresWarning"
 def test_real_samples_give_the_means_of_the_results():
     table = read_scores(REAL, metric="acc", where={"subtask": "toy_mc"}, cluster="passage")
     assert table.algorithms == ("bu6tyawv", "cqt535ko")
-    matrix = table.item_scores.matrix()
+    matrix = table.means()
     assert matrix.mean(axis=1).tolist() == [0.375, 0.625]
     assert matrix.shape == (2, 8)
     marks = table.to_polars().group_by("task").n_unique()["input_hash"].to_list()
     assert marks == [1] * 8
     with noted() as notes:
         group = read_scores(REAL / "bu6tyawv", metric="acc")
-    assert group.item_scores.matrix().mean() == 0.375
+    assert group.means().mean() == 0.375
     # The results agree, groups included, and say nothing of word_perplexity.
     assert len(notes) == 1
     assert "left out" in notes[0]
@@ -63,7 +63,7 @@ def test_a_folder_of_one_run_and_of_several(tmp_path):
     write_lm_eval(tmp_path / "b", "large", {"quiz": quiz([True, True])})
     assert len(read_scores(tmp_path / "a").algorithms) == 1
     table = read_scores(tmp_path, cluster="topic")
-    assert table.item_scores.matrix().tolist() == [[1.0, 0.0], [1.0, 1.0]]
+    assert table.means().tolist() == [[1.0, 0.0], [1.0, 1.0]]
     assert table.to_polars()["question"].to_list()[:2] == ["Question 0?", "Question 1?"]
     (file,) = (tmp_path / "a").glob("samples_*")
     assert read_scores(file).to_polars().equals(table.select(algorithms=["small"]).to_polars())

@@ -52,7 +52,7 @@ def test_a_file_is_reported_as_its_table(tmp_path):
     write_scores(table, tmp_path / "scores.csv")
     page = report(tmp_path / "scores.csv", tmp_path / "from-file", n_resamples=50)
     assert "<h1>scores.csv</h1>" in page.read_text()
-    assert "of win probabilities one by one (pointwise), of ranks all together" in page.read_text()
+    assert "pointwise for win probabilities and simultaneous for ranks" in page.read_text()
     assert sections_of(page) == sections_of(report(table, tmp_path / "table", n_resamples=50))
 
 
@@ -158,7 +158,7 @@ def test_single_scores_with_gaps_show_what_is_noise_and_the_next_score_to_add(tm
     unsure = 6 - int(ranking.separated.sum()) // 2
     assert f"and {unsure} of all 6 pairs ({unsure / 6:.0%}) are not significantly diff" in text
     assert f"with the present 28 tasks; {np.ceil(ranking.needed):,.0f} would separate" in text
-    assert "Next score to add: a3 on t20, of the 2 tasks that one of the two lacks" in text
+    assert "Next score to add: a3 on t20 (only one of the two has scores on 2 tasks)" in text
 
 
 def test_equal_scores_are_said_to_be_equal(tmp_path):

@@ -370,7 +370,7 @@ def on_first_two(ranking: Ranking, scores: ScoreTable) -> Statement:
 def _next_score(scores: ScoreTable, a: str, b: str) -> str:
     """Name the score to add next, of the tasks that only one of the two has.
 
-    It is that of the task with most different scores, since equal scores order nothing.
+    It is that of the task with the most distinct scores, since tied scores do not separate.
     """
     one_has = {*scores.tasks_of(a)} ^ {*scores.tasks_of(b)}
     if scores.units == "items" or not one_has:
@@ -381,4 +381,4 @@ def _next_score(scores: ScoreTable, a: str, b: str) -> str:
     best = max((x for x in scores.tasks if x in one_has), key=lambda x: int(n[x]))
     name = b if best in scores.tasks_of(a) else a
     tasks = counted(len(one_has), "task")
-    return f". Next score to add: {name} on {best}, of the {tasks} that one of the two lacks"
+    return f". Next score to add: {name} on {best} (only one of the two has scores on {tasks})"

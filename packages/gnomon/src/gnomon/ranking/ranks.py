@@ -210,7 +210,7 @@ def rank(
 ) -> Ranking:
     """Rank algorithms, with intervals of their ranks and tiers.
 
-    Every two algorithms are compared by P(X > Y), averaged over the tasks that both have, with the
+    Each pair of algorithms is compared by P(X > Y), averaged over the tasks that both have, by the
     test and the correction of :func:`gnomon.stats.compare`. The rank of an algorithm lies between 1
     plus the number of algorithms that are significantly better and K minus the number that are
     significantly worse; all these intervals hold together. The order is by the mean probability of

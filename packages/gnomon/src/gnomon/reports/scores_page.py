@@ -382,8 +382,8 @@ def _ranks(found: _Findings) -> list[Section]:
             "Ranks",
             ("algorithm", ranking.title.partition(",")[0], "rank", "tier"),
             rows,
-            f"{percent(found.level)} intervals: of win probabilities one by one (pointwise), of "
-            f"ranks all together (simultaneous). {' '.join(ranking.notes)}",
+            f"{percent(found.level)} intervals, pointwise for win probabilities and simultaneous "
+            f"for ranks. {' '.join(ranking.notes)}",
             name="ranks",
             numbers=ranking.as_records(),
             latex=ranking.to_latex(),

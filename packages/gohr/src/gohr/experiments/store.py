@@ -134,7 +134,7 @@ _NO_DAMAGE = {
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
 }
-_REMEDY = "the same gohr run plays again what is lost"
+_REMEDY = "repeat the same gohr run to play the lost trials again"
 
 
 class RunStore:

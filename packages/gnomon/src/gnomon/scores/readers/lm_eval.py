@@ -256,8 +256,8 @@ def _compare(results: Mapping[str, Any], logs: Mapping[str, Log], place: Path) -
                 compare_means(place.name, f"{_full(metric)} of {task}", given, [mean])
             else:
                 note(
-                    f"{place.name}: {metric} of {task} is not a mean of items there, "
-                    "but is read as one"
+                    f"{place.name}: {metric} of {task} is not averaged over items by the harness, "
+                    "but is here"
                 )
         counts, file = mapping_at(mapping_at(results, "n-samples"), task), log.path.name
         planned, n = counts.get("original"), counts.get("effective")

@@ -98,7 +98,7 @@ def test_results_of_another_stamp_do_not_count(tmp_path):
         ({"n-samples": {"quiz": {"original": 3, "effective": 3}}}, "2 items; the results count 3"),
         (
             {"configs": {"quiz": {"metric_list": [{"metric": "acc", "aggregation": "f1"}]}}},
-            "acc of quiz is not a mean of items there, but is read as one",
+            "acc of quiz is not averaged over items by the harness, but is here",
         ),
     ],
 )

@@ -23,7 +23,7 @@ from gnomon.distillation import PaperProcedure, SubsetModel, atari, cross_valida
 from gnomon.distillation.preparation import PreparedScores
 from gnomon.distillation.procedures import fit_least_squares
 from gnomon.distillation.validation import HeldOut
-from gnomon.scores.anchors import atari_baselines
+from gnomon.scores.anchors import shipped_anchors
 from gnomon.scores.datasets import dataset_file
 from reproduction.comparison import Comparison, compared, published_table, rounded, show, use_data
 
@@ -234,7 +234,7 @@ def _table12(_: Paper) -> Iterator[Comparison]:
             re.sub("[^a-z]", "", row["Game"].lower()): (float(row["Random"]), float(row["Human"]))
             for row in csv.DictReader(file)
         }
-    for game, printed in atari_baselines().items():
+    for game, printed in shipped_anchors()["atari"].items():
         for name, published, ours in zip(
             ("random", "human"), printed, constants[game], strict=True
         ):

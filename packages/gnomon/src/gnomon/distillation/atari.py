@@ -23,7 +23,7 @@ from typing import Any, Unpack
 from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.anchors import atari_baselines, atari_name
+from gnomon.scores.anchors import atari_name, shipped_anchors
 from gnomon.scores.datasets import load_scores
 from gnomon.scores.normalization import normalize
 from gnomon.scores.table import ScoreTable
@@ -91,7 +91,7 @@ def published_set(name: str, tasks: Collection[str] = ()) -> SubsetModel | None:
     model = named.get(name.lower())
     if model is None:
         return None
-    known, spelling = atari_baselines(), dict[str, str]()
+    known, spelling = shipped_anchors()["atari"], dict[str, str]()
     for task in tasks:
         game = atari_name(task)
         if game not in known:

@@ -52,7 +52,7 @@ def anchors_of_suite(suite: str, table: ScoreTable) -> Anchors:
     """Return the anchors of those tasks of a table that a suite has."""
     if suite == "dmc":
         return _within_limits(table)
-    known = atari_baselines() if suite == "atari" else _shipped()[suite]
+    known = shipped_anchors()[suite]
     # As in procgen:procgen-coinrun-v0, MinAtar/Breakout-v1, Breakout-MinAtar, minatar-breakout.
     bare = {task: atari_name(re.sub(r"(?i)procgen|minatar", "", task)) for task in table.tasks}
     return {task: known[name] for task, name in bare.items() if name in known}
@@ -74,8 +74,8 @@ def _within_limits(table: ScoreTable) -> Anchors:
 
 
 @cache
-def _shipped() -> Mapping[str, Anchors]:
-    """Return the anchors that come with Gnomon as numbers, by suite and task."""
+def shipped_anchors() -> Mapping[str, Anchors]:
+    """Return the anchors that come with Gnomon as numbers, by suite and bare name of the task."""
     text = resources.files("gnomon.scores").joinpath("data/anchors.csv").read_text("utf-8")
     found: dict[str, Anchors] = {}
     for row in csv.DictReader(text.splitlines()):
@@ -115,14 +115,6 @@ def read_anchors(path: Path, table: ScoreTable) -> Anchors:
         return exact
     bare = {atari_name(task): anchors for task, anchors in found.items()}
     return {task: bare[atari_name(task)] for task in table.tasks if atari_name(task) in bare}
-
-
-@cache
-def atari_baselines() -> Mapping[str, tuple[float, float]]:
-    """Return the scores (random, human) of each game, under its name from :func:`atari_name`."""
-    text = resources.files("gnomon.scores").joinpath("data/atari_baselines.csv").read_text("utf-8")
-    rows = csv.DictReader(text.splitlines())
-    return {atari_name(row["game"]): (float(row["random"]), float(row["human"])) for row in rows}
 
 
 #: What environment libraries write around the name of a game.

@@ -172,8 +172,8 @@ def read_scores(
 
         if at == "end":
             table = mean_of_last(table, window or 1)
-        else:
-            table = at_common_step(table, at, window=window)
+        else:  # monitors have averaged their episodes
+            table = at_common_step(table, at, window=window if averaged else None)
     return table
 
 

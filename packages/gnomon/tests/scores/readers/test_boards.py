@@ -235,7 +235,7 @@ def test_results_of_every_eval_ever(tmp_path):
     plain = content | {"evaluation_results": [one | {"source_data": ["https://a.org"]}]}
     assert read_quietly(written(tmp_path / "old.json", plain)).tasks == ("English",)
     written(tmp_path / "mmlu/other.json", content)
-    with pytest.raises(ScoreDataError, match="higher is better on some evaluations"):
+    with pytest.raises(ScoreDataError, match="higher is better on some tasks"):
         read_quietly(tmp_path / "mmlu")
     assert read_quietly(tmp_path / "mmlu", where={"dataset": "mmlu"}).tasks == ("mmlu/English",)
 

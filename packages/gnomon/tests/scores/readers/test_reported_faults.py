@@ -118,6 +118,8 @@ def test_the_score_of_a_run_is_the_mean_of_its_last_episodes(tmp_path):
     assert "fewer (2 runs; the shortest has 100)" in read_noting(tmp_path, window=200)[1]
     short = read_quietly(tmp_path, window=1).last_step()
     assert short.runs("good", "Env-v0").tolist() == [0.0]
+    at_end = read_quietly(tmp_path, window=2, at=1000)  # averaged once
+    assert at_end.runs("good", "Env-v0").tolist() == [50.0]
 
 
 @pytest.mark.filterwarnings("ignore:1 run ended earlier")

@@ -12,14 +12,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from gnomon.errors import GnomonError, ScoreDataError, joined, note, option, shortened
-from gnomon.scores.columns import rows_of_records
-from gnomon.scores.readers.files import files_below, json_content, json_object, mapping_at
+from gnomon.scores.readers.files import json_content, json_object, mapping_at
 from gnomon.scores.readers.registry import EVAL_RESULTS, Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
@@ -29,9 +27,9 @@ from gnomon.scores.readers.samples import (
     input_columns,
     reading_log,
     table_of_logs,
+    table_of_scores,
 )
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import Origin, tidy_rows
 
 #: Samples, each with the name of its model.
 _Samples = Iterator[tuple[str, Sample]]
@@ -307,23 +305,10 @@ def _scores_of(
     return records
 
 
-def _table_of_scores(
-    records: Sequence[dict[str, Any]], source: Source, wanted: ReadRequest, tool: str, **how: Any
-) -> ScoreTable:
-    if not records:
-        raise ScoreDataError(f"{source}: expected scores of {tool}, found none")
-    rows = tidy_rows(rows_of_records(records), Origin(str(source)), wanted.where, **how)
-    provenance = (f"read from {source.place.name} ({tool})",)
-    return ScoreTable(rows, "score", None, wanted.is_higher_better, provenance)
-
-
 def _json_files(source: Source) -> Iterator[Path]:
     """Yield the one file, or the results in a folder."""
-    if source.is_file and source.ending == ".json":
-        yield source.place
-    elif source.is_folder:
-        files = files_below(source.place, "*.json")
-        yield from (file for file in files if file.name != "model_meta.json")
+    if source.is_folder or source.ending == ".json":
+        yield from (file for file in source.files("*.json") if file.name != "model_meta.json")
 
 
 def _first_has(source: Source, *names: str) -> bool:
@@ -349,11 +334,7 @@ def _every_eval_scores(path: Path) -> Iterator[dict[str, Any]]:
 
 def _read_every_eval(source: Source, wanted: ReadRequest) -> ScoreTable:
     records = _scores_of(_json_files(source), _every_eval_scores, "Every Eval Ever")
-    table = _table_of_scores(records, source, wanted, "Every Eval Ever")
-    are_low = set(table.rows.tolist("lower"))
-    if len(are_low) > 1:
-        raise ScoreDataError(f"{source}: higher is better on some evaluations, lower on others")
-    return replace(table, rows=table.rows.but("lower"), higher_is_better=are_low != {True})
+    return table_of_scores(records, wanted, source.place, "Every Eval Ever")
 
 
 EVERY_EVAL = Reader(
@@ -399,7 +380,7 @@ def _read_mteb(source: Source, wanted: ReadRequest) -> ScoreTable:
             f"{source.place.name}: the mean is over the splits {joined(several)}; "
             f"{option(where={'split': several[0]})} selects one"
         )
-    return _table_of_scores(records, source, wanted, "MTEB", within_run="mean")
+    return table_of_scores(records, wanted, source.place, "MTEB", within_run="mean")
 
 
 MTEB = Reader(
@@ -414,7 +395,7 @@ MTEB = Reader(
 def _eval_results_files(source: Source) -> list[Path]:
     """Return the YAML files in folders ``.eval_results`` of models."""
     if source.is_folder and source.place.name != EVAL_RESULTS:
-        return list(files_below(source.place, f"{EVAL_RESULTS}/*.yaml"))
+        return source.files(f"{EVAL_RESULTS}/*.yaml")
     if source.is_folder:
         return sorted(source.place.glob("*.yaml"))
     is_one = source.is_file and source.ending in (".yaml", ".yml")
@@ -457,7 +438,7 @@ def _read_eval_results(source: Source, wanted: ReadRequest) -> ScoreTable:
             found = f"{one['algorithm']} has {one['score']:g} on {one['task']}"
             note(f"{found}, others up to {most[one['task']]:g}: a share among percentages?")
             break
-    return _table_of_scores(records, source, wanted, "Hugging Face")
+    return table_of_scores(records, wanted, source.place, "Hugging Face")
 
 
 HUGGING_FACE = Reader(

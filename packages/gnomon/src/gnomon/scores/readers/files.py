@@ -427,16 +427,6 @@ def json_lines(path: Path) -> Iterator[dict[str, Any]]:
         raise ScoreDataError(f"{path}: cannot read this file: {error.strerror}") from None
 
 
-#: Where logs lie below a folder: not at any depth, for it may be a whole disk.
-_DEPTHS = ("", "*/", "*/*/")
-
-
-def files_below(folder: Path, pattern: str) -> Iterator[Path]:
-    """Yield the files of a pattern in a folder and up to two folders below it, in order."""
-    for depth in _DEPTHS:
-        yield from sorted(folder.glob(f"{depth}{pattern}"))
-
-
 def mapping_at(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return what stands under a name of JSON, or nothing if that is no object."""
     value = content.get(name)

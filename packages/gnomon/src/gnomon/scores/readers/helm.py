@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import ScoreDataError, counted, joined, note, option
-from gnomon.scores.readers.files import files_below, json_content, json_object, mapping_at
+from gnomon.scores.readers.files import json_content, json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
@@ -43,8 +43,7 @@ _OF_MODEL = re.compile(r"(?:^|(?<=[:,]))model(?:_deployment)?=[^,]*,?")
 def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a run, or every one in a folder, up to two folders deep."""
     path = source.place
-    folder = path if path.is_dir() else path.parent
-    logs = read_each(files_below(folder, STATS), _log, "HELM")
+    logs = read_each(source.files(STATS), _log, "HELM")
     known = [log.rows.texts("split").names for log in logs if "split" in log.rows]
     splits = sorted({split for names in known for split in names})
     if len(splits) > 1 and "split" not in wanted.where:
@@ -133,17 +132,10 @@ def _inputs(path: Path) -> dict[str, dict[str, str]]:
     return found
 
 
-def _recognises(source: Source) -> bool:
-    path = source.place
-    if path.is_dir():
-        return any(files_below(path, STATS))
-    return path.name == STATS
-
-
 HELM = Reader(
     "helm",
     "runs of HELM: a folder with per_instance_stats.json and run_spec.json, or one of such folders",
-    recognises=_recognises,
+    recognises=lambda source: any(file.name == STATS for file in source.files(STATS)),
     read=_read,
     takes=frozenset({"metric", "where"}),
     units="items",

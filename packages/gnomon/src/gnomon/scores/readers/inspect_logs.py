@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import GnomonError, ScoreDataError, counted, note, option
-from gnomon.scores.readers.files import files_below, json_object, json_of, mapping_at
+from gnomon.scores.readers.files import json_object, json_of, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
@@ -52,10 +52,9 @@ _HEADER = struct.Struct("<4s22xHH")
 
 def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a log, or every one in a folder, up to two folders deep."""
-    path = source.place
-    files = [path]
-    if path.is_dir():
-        every = [file for file in files_below(path, "*") if file.suffix in (".eval", ".json")]
+    path, files = source.place, source.files("*")
+    if source.is_folder:
+        every = [file for file in files if file.suffix in (".eval", ".json")]
         files = [file for file in every if _is_log(file)]
         odd = [file.name for file in every if file not in files]
         if odd:
@@ -229,10 +228,8 @@ def _is_log(path: Path) -> bool:
 
 
 def _recognises(source: Source) -> bool:
-    path = source.place
-    if not path.is_dir():
-        return path.suffix == ".eval" or _is_log(path)
-    return any(map(_is_log, files_below(path, "*")))
+    is_archive = source.ending == ".eval" and not source.is_folder
+    return is_archive or any(map(_is_log, source.files("*")))
 
 
 class _Archive(zipfile.ZipFile):

@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, listed, note, option
-from gnomon.scores.readers.files import files_below, json_lines, json_object, mapping_at
+from gnomon.scores.readers.files import json_lines, json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.readers.samples import (
     Log,
@@ -28,6 +28,7 @@ from gnomon.scores.readers.samples import (
     read_each,
     reading_log,
     table_of_logs,
+    table_of_scores,
 )
 from gnomon.scores.table import ScoreTable
 
@@ -46,10 +47,9 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     path = source.place
     records: list[dict[str, Any]] = []
     n_runs: Counter[str] = Counter()
-    directions = set()
     left_out: dict[str, None] = {}
     without: dict[str, str] = {}
-    files = [*files_below(path, _RESULTS)] if path.is_dir() else [path]
+    files = source.files(_RESULTS)
     if not files:
         raise ScoreDataError(f"{path}: expected files named results*.json; found none")
     contents = {file: json_object(file) for file in files}
@@ -63,24 +63,17 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
         _warn_of_limit(content, keys, file)
         for task in (name for name in keys if name not in groups):
             better = mapping_at(mapping_at(content, "higher_is_better"), task)
-            directions.add(bool(better.get(metric.partition(",")[0], True)))
             key = {"algorithm": algorithm, "task": task, "run": n_runs[algorithm]}
+            key["lower"] = not better.get(metric.partition(",")[0], True)
             records.append(key | _score_of(content, task, keys[task]))
         n_runs[algorithm] += 1
-    if len(directions) > 1:
-        raise ScoreDataError(f"{metric}: higher is better on some tasks, lower on others")
     if left_out:
         note(f"groups left out, since their subtasks are there: {', '.join(left_out)}")
     if without:
         task, other = next(iter(without.items()))
         message = f"tasks left out, since they have no {metric}: {listed(without)}"
         note(f"{message}; {task} has {other}")
-    return ScoreTable(
-        records,
-        metric=metric,
-        higher_is_better=directions.pop(),
-        provenance=("read from lm-evaluation-harness results",),
-    )
+    return table_of_scores(records, wanted, path, "lm-evaluation-harness results", metric)
 
 
 def _numbers(content: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -160,7 +153,7 @@ def _groups(content: Mapping[str, Any], values: Mapping[str, str]) -> list[str]:
 
 def _recognises(source: Source) -> bool:
     if source.is_folder:
-        return any(files_below(source.place, _RESULTS))
+        return bool(source.files(_RESULTS))
     if not isinstance(source.json, dict) or "results" not in source.json:
         return False
     return not (isinstance(source.json["results"], list) and source.json["results"])
@@ -178,11 +171,7 @@ LM_EVAL = Reader(
 
 def _read_samples(source: Source, wanted: ReadRequest) -> ScoreTable:
     """Read a file of samples, or every one in a folder, up to two folders deep."""
-    path = source.place
-    files = [path]
-    if path.is_dir():
-        every = files_below(path, _SAMPLES)
-        files = sorted(every, key=lambda file: (str(file.parent), _stamp(file), file.name))
+    files = sorted(source.files(_SAMPLES), key=lambda x: (str(x.parent), _stamp(x), x.name))
     logs = []
     for (folder, stamp), group in groupby(files, lambda file: (file.parent, _stamp(file))):
         place = folder / f"results_{stamp}.json"
@@ -193,7 +182,7 @@ def _read_samples(source: Source, wanted: ReadRequest) -> ScoreTable:
         with reading_log(place, "lm-evaluation-harness"):
             _compare(results, {log.subtask: log for log in of_run}, place)
         logs += of_run
-    return table_of_logs(logs, wanted, path, "lm-evaluation-harness samples")
+    return table_of_logs(logs, wanted, source.place, "lm-evaluation-harness samples")
 
 
 def _stamp(path: Path) -> str:
@@ -316,7 +305,7 @@ def _is_mean(results: Mapping[str, Any], task: str, metric: str) -> bool:
 def _recognises_samples(source: Source) -> bool:
     """Return whether the first line of a file, or the name of one in a folder, is of samples."""
     if source.is_folder:
-        return any(files_below(source.place, _SAMPLES))
+        return bool(source.files(_SAMPLES))
     first = source.json[:1] if source.ending == ".jsonl" and source.json else [{}]
     return {"doc_id", "metrics"} <= set(first[0])
 

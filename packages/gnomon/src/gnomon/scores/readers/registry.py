@@ -146,6 +146,16 @@ class Source:
         """The ending of the file in small letters; "" in memory."""
         return "" if self.path is None else self.path.suffix.lower()
 
+    def files(self, pattern: str) -> list[Path]:
+        """Return the files of a pattern in a folder and up to two below it; or the file itself.
+
+        Not at any depth, for a folder may be a whole disk.
+        """
+        if not self.is_folder:
+            return [self.place]
+        depths = ("", "*/", "*/*/")
+        return [x for deep in depths for x in sorted(self.place.glob(f"{deep}{pattern}"))]
+
     @cached_property
     def json(self) -> Any:
         """Content of a JSON file (of JSON lines, a list of the first); None for other files."""

@@ -226,14 +226,41 @@ def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: 
     if infinite.any():  # a trial that never reached the goal
         rows = rows.with_columns({"censored": infinite})
     rows = tidy_rows(rows, Origin(str(source)), wanted.where)
-    directions = {of_log in log.lower_is_better for log, of_log in chosen}
-    if len(directions) > 1:
-        raise ScoreDataError(
-            f"{source}: {metric}: higher is better on some subtasks, lower on others"
-        )
-    higher = not directions.pop() if wanted.higher_is_better is None else wanted.higher_is_better
+    higher = _direction({of_log in log.lower_is_better for log, of_log in chosen}, source, metric)
+    if wanted.higher_is_better is not None:
+        higher = wanted.higher_is_better
     provenance = (f"read from {source.name} ({tool})",)
     return ScoreTable(rows, metric, None, higher, provenance, units="items")
+
+
+def table_of_scores(
+    records: Iterable[Mapping[str, Any]],
+    wanted: ReadRequest,
+    source: Path,
+    tool: str,
+    metric: str = "score",
+    within_run: str | None = None,
+) -> ScoreTable:
+    """Return one table of published scores, one for each model and benchmark.
+
+    Where records state whether low scores are good (``lower``), all must agree.
+    """
+    rows = rows_of_records(records)
+    if not len(rows):
+        raise ScoreDataError(f"{source}: expected scores of {tool}, found none")
+    rows = tidy_rows(rows, Origin(str(source)), wanted.where, within_run)
+    higher = wanted.is_higher_better
+    if "lower" in rows:
+        higher = _direction({*rows.tolist("lower")}, source, metric)
+    provenance = (f"read from {source.name} ({tool})",)
+    return ScoreTable(rows.but("lower"), metric, None, higher, provenance)
+
+
+def _direction(are_low: set[bool], source: Path, metric: str) -> bool:
+    """Return whether higher is better, as all logs or scores of a source have it."""
+    if len(are_low) > 1:
+        raise ScoreDataError(f"{source}: {metric}: higher is better on some tasks, lower on others")
+    return not are_low.pop()
 
 
 def _chosen(

@@ -165,17 +165,9 @@ class StratifiedBootstrap:
             vars(self).update(named)
             yield args, named
 
-    def apply(
-        self,
-        func: Callable[..., Any],
-        reps: int = 1000,
-        extra_kwargs: Mapping[str, Any] | None = None,
-    ) -> FloatArray:
+    def apply(self, func: Callable[..., Any], reps: int = 1000) -> FloatArray:
         """Return `func` of every resample, shape (reps, statistics)."""
-        extra = dict(extra_kwargs or {})
-        drawn = [
-            np.atleast_1d(func(*args, **kwargs, **extra)) for args, kwargs in self.bootstrap(reps)
-        ]
+        drawn = [np.atleast_1d(func(*args, **kwargs)) for args, kwargs in self.bootstrap(reps)]
         return np.asarray(drawn, dtype=np.float64)
 
     def conf_int(
@@ -184,23 +176,21 @@ class StratifiedBootstrap:
         reps: int = 1000,
         method: str = "basic",
         size: float = 0.95,
-        extra_kwargs: Mapping[str, Any] | None = None,
     ) -> FloatArray:
         """Return an interval for each statistic that `func` returns, shape (2, statistics).
 
         Raises ValueError for an unknown method.
         """
         check_word("method", method, METHODS)
-        extra = dict(extra_kwargs or {})
-        values = np.atleast_1d(func(*self._args, **self._kwargs, **extra))
-        replicates = self.apply(func, reps, extra)
+        values = np.atleast_1d(func(*self._args, **self._kwargs))
+        replicates = self.apply(func, reps)
         bends = np.zeros(values.size)
         if method == "bca":
-            bends = self._accelerations(func, extra)
+            bends = self._accelerations(func)
         columns = zip(replicates.T, values, bends, strict=True)
         return np.array([_ends(method, *column, size) for column in columns]).T
 
-    def _accelerations(self, func: Callable[..., Any], extra: dict[str, Any]) -> FloatArray:
+    def _accelerations(self, func: Callable[..., Any]) -> FloatArray:
         """Return the acceleration of each statistic: the jackknife inside every stratum.
 
         An array cannot lose one run of one task, so the run gets a score that leaves the task's
@@ -218,7 +208,7 @@ class StratifiedBootstrap:
                     if n > 1:
                         changed[run, task] = np.delete(x[:, task], run, axis=0).mean(axis=0)
                     args = (*self._args[:which], changed, *self._args[which + 1 :])
-                    values.append(np.ravel(func(*args, **self._kwargs, **extra)))
+                    values.append(np.ravel(func(*args, **self._kwargs)))
                 influence = (n - 1) * (np.mean(values, axis=0) - np.array(values)) / n
                 second = second + np.sum(influence**2, axis=0)
                 third = third + np.sum(influence**3, axis=0)

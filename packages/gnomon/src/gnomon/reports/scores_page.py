@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -47,6 +47,7 @@ from gnomon.scores.reading import Scores
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import Curves, Estimates, compare, curves, estimate, profile
 from gnomon.stats.comparison import chosen_pair
+from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.items import refuse_options
 from gnomon.stats.learning_curves import Curve
 
@@ -216,7 +217,11 @@ def scores_report(
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:
         found = _Findings(last, how)
-        sections = [_estimates(found), *_ranks(found), _tasks(found), _profile(found)]
+        sections = [_section("estimates", "Estimates", _estimates, found)]
+        if found.ranked:
+            sections.append(_section("ranks", "Ranks", _ranks, found))
+        sections.append(_section("tasks", "Tasks", _tasks, found))
+        sections.append(_section("profile", "Performance profiles", _profile, found))
         if table.n_steps > 1:
             sections.append(_curves(table, how))
         sections += _audit(found)
@@ -229,30 +234,45 @@ def scores_report(
 
 
 class _Findings:
-    """What the verbs return for a table, or why they return nothing."""
+    """What the verbs return for a table; what one of them refuses is refused at each access."""
 
     def __init__(self, table: ScoreTable, how: dict[str, Any]) -> None:
         self.table, self.how, self.level = table, how, float(how["level"])
-        self.estimates = cast(Estimates, tried(lambda: estimate(table, **how)))
-        self.audit = cast(Audit, tried(lambda: audit(table, **how)))
-        # An audit ranks the table, or fails for the same reason.
-        made = self.audit if isinstance(self.audit, GnomonError) else self.audit.ranking
-        self.ranking = cast(Ranking, made)
-        self.improvement: Any = tried(
-            lambda: compare(table, metrics="probability_of_improvement", **how)
-        )
-        # The audit and the improvement repeat the warnings of these.
-        shown = (self.estimates, self.ranking)
-        self.warnings = [note for one in shown if isinstance(one, Results) for note in one.warnings]
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        return estimate(self.table, **self.how)
+
+    @cached_property
+    def audit(self) -> Audit:
+        return audit(self.table, **self.how)
+
+    @property
+    def ranking(self) -> Ranking:
+        """The ranking of the audit, which fails if there is none."""
+        return cast(Ranking, self.audit.ranking)
+
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """Names in the order of the ranking; none if the table cannot be ranked."""
+        ranking = tried(lambda: self.ranking)
+        return () if isinstance(ranking, GnomonError) else ranking.names
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of the estimates and the ranking, which the other results repeat."""
+        shown = tried(lambda: self.estimates), tried(lambda: self.ranking)
+        return [note for one in shown if isinstance(one, Results) for note in one.warnings]
 
 
 # Answers
 
 
 def _answers(found: _Findings) -> tuple[Answer, ...]:
-    ranking = found.ranking
-    if isinstance(ranking, GnomonError):
-        why = sentence(f"The table cannot be ranked: {ranking}")
+    try:
+        ranking = found.ranking
+    except GnomonError as error:
+        why = sentence(f"The table cannot be ranked: {error}")
         return (Answer("Which algorithm is best?", (why,)),)
     return (
         Answer("Which algorithm is best?", (best_text(ranking, "algorithm"),)),
@@ -264,9 +284,11 @@ def _answers(found: _Findings) -> tuple[Answer, ...]:
 
 def _lead(found: _Findings) -> tuple[str, ...]:
     """Return by how much the first of the ranking is better than the second."""
-    a, b = found.ranking.names[:2]
-    pairs = tried(lambda: compare(found.table, a, b, ["mean"], **found.how))
-    chances = found.improvement
+    a, b = found.ranked[:2]
+    pairs, chances = (
+        tried(partial(compare, found.table, a, b, metric, **found.how))
+        for metric in ("mean", IMPROVEMENT)
+    )
     said = []
     for one in () if isinstance(pairs, GnomonError) else pairs:
         better, other, ends = ahead(one, found.table.higher_is_better)
@@ -278,13 +300,10 @@ def _lead(found: _Findings) -> tuple[str, ...]:
             verb = "is ahead of" if one.value else "is not ahead of"
         said.append(f"Mean score: {better} {verb} {other}, by {_with_p(by, p_text(one, 1))}.")
     for one in () if isinstance(chances, GnomonError) else chances:
-        if {one.a, one.b} == {a, b}:
-            value, low, high = one.value, one.low, one.high
-            if (one.a, one.b) != (a, b):
-                value, low, high = 1.0 - value, 1.0 - high, 1.0 - low
-            chance = value_in_brackets(value, low, high)
-            text = f"A run of {a} is better than one of {b} with probability {chance}"
-            said.append(f"{_with_p(text, p_text(one, len(chances)))}.")
+        chance = value_in_brackets(one.value, one.low, one.high)
+        text = f"A run of {a} is better than one of {b} with probability {chance}"
+        among = replace(one, p_adjusted=float(found.ranking.p_adjusted[0, 1]))
+        said.append(f"{_with_p(text, p_text(among, math.comb(len(found.ranked), 2)))}.")
     return tuple(said) or (sentence(f"Not reported: {pairs}"),)
 
 
@@ -295,7 +314,7 @@ def _with_p(text: str, p: str) -> str:
 
 def _metrics(found: _Findings) -> tuple[str, ...]:
     """Return which summaries reverse pairs of the ranking, as the audit finds them."""
-    if isinstance(found.estimates, GnomonError):
+    if not found.audit.estimates:
         return _said(found, "estimates")
     known = [one for one in found.audit if one.section == "metrics" and one.value is not None]
     turned = [one for one in known if one.value]
@@ -309,8 +328,6 @@ def _metrics(found: _Findings) -> tuple[str, ...]:
 
 
 def _said(found: _Findings, section: str) -> tuple[str, ...]:
-    if isinstance(found.audit, GnomonError):
-        return ()
     return tuple(sentence(one.finding) for one in found.audit if one.section == section)
 
 
@@ -318,36 +335,33 @@ def _said(found: _Findings, section: str) -> tuple[str, ...]:
 
 
 def _section(
-    name: str, title: str, found: Any, make: Callable[[], tuple[Sequence[Table], Sequence[Figure]]]
+    name: str,
+    title: str,
+    make: Callable[[_Findings], tuple[Sequence[Table], Sequence[Figure]]],
+    found: _Findings,
 ) -> Section:
     """Return a section, or the reason why there is none."""
-    if isinstance(found, GnomonError):
-        return Section(name, title, (sentence(f"Not reported: {found}"),))
-    if not found:
-        return Section(name, title, ("Nothing to report.",))
-    tables, figures = make()
+    try:
+        tables, figures = make(found)
+    except GnomonError as error:
+        return Section(name, title, (sentence(f"Not reported: {error}"),))
     return Section(name, title, (), tuple(tables), tuple(figures))
 
 
-def _estimates(found: _Findings) -> Section:
-    def make() -> tuple[Sequence[Table], Sequence[Figure]]:
-        metrics = list(dict.fromkeys(one.metric for one in found.estimates))
-        of = {(e.algorithm, e.metric): e for e in found.estimates}
-        names = list(dict.fromkeys(one.algorithm for one in found.estimates))
-        if isinstance(found.ranking, Ranking):
-            names = [name for name in found.ranking.names if name in names]
-        table = Table(
-            "Estimates",
-            ("algorithm", *metrics),
-            tuple((name, *(_cell(of.get((name, metric))) for metric in metrics)) for name in names),
-            f"{found.table.scale}; {percent(found.level)} intervals.{_missing(found.estimates)}",
-            name="estimates",
-            numbers=found.estimates.as_records(),
-            latex=found.estimates.to_latex(),
-        )
-        return [table], _drawn(found.estimates, len(names))
-
-    return _section("estimates", "Estimates", found.estimates, make)
+def _estimates(found: _Findings) -> tuple[Sequence[Table], Sequence[Figure]]:
+    metrics = list(dict.fromkeys(one.metric for one in found.estimates))
+    of = {(e.algorithm, e.metric): e for e in found.estimates}
+    names = found.ranked or tuple(dict.fromkeys(one.algorithm for one in found.estimates))
+    table = Table(
+        "Estimates",
+        ("algorithm", *metrics),
+        tuple((name, *(_cell(of.get((name, metric))) for metric in metrics)) for name in names),
+        f"{found.table.scale}; {percent(found.level)} intervals.{_missing(found.estimates)}",
+        name="estimates",
+        numbers=found.estimates.as_records(),
+        latex=found.estimates.to_latex(),
+    )
+    return [table], _drawn(found.estimates, len(names))
 
 
 def _cell(one: Any) -> str:
@@ -364,108 +378,89 @@ def _drawn(found: Results[Any], n: int) -> list[Figure]:
     return [found.figure()] if n <= MOST_DRAWN else []
 
 
-def _ranks(found: _Findings) -> list[Section]:
+def _ranks(found: _Findings) -> tuple[Sequence[Table], Sequence[Figure]]:
     """Return the ranks, and P(better) of all pairs."""
-
-    def make() -> tuple[Sequence[Table], Sequence[Figure]]:
-        ranking = found.ranking
-        rows = tuple(
-            (
-                one.name,
-                value_in_brackets(one.value, one.low, one.high),
-                rank_range(one.rank_low, one.rank_high),
-                tier_text(one.tiers),
-            )
-            for one in ranking
+    ranking = found.ranking
+    rows = tuple(
+        (
+            one.name,
+            value_in_brackets(one.value, one.low, one.high),
+            rank_range(one.rank_low, one.rank_high),
+            tier_text(one.tiers),
         )
-        table = Table(
-            "Ranks",
-            ("algorithm", ranking.title.partition(",")[0], "rank", "tier"),
-            rows,
-            f"{percent(found.level)} intervals, pointwise for win probabilities and simultaneous "
-            f"for ranks. {' '.join(ranking.notes)}",
-            name="ranks",
-            numbers=ranking.as_records(),
-            latex=ranking.to_latex(),
-        )
-        figures = [ranking.figure()]
-        if isinstance(found.improvement, Results) and len(ranking) > 2:
-            figures += _drawn(found.improvement, len(ranking))
-        return [table], figures
+        for one in ranking
+    )
+    table = Table(
+        "Ranks",
+        ("algorithm", ranking.title.partition(",")[0], "rank", "tier"),
+        rows,
+        f"{percent(found.level)} intervals, pointwise for win probabilities and simultaneous "
+        f"for ranks. {' '.join(ranking.notes)}",
+        name="ranks",
+        numbers=ranking.as_records(),
+        latex=ranking.to_latex(),
+    )
+    figures = [ranking.figure()]
+    if len(ranking) > 2:
+        pairs = tried(lambda: compare(found.table, metrics=IMPROVEMENT, **found.how))
+        figures += [] if isinstance(pairs, GnomonError) else _drawn(pairs, len(ranking))
+    return [table], figures
 
-    if isinstance(found.ranking, GnomonError):
-        return []
-    return [_section("ranks", "Ranks", found.ranking, make)]
 
-
-def _tasks(found: _Findings) -> Section:
+def _tasks(found: _Findings) -> tuple[Sequence[Table], Sequence[Figure]]:
     """Return the mean of each algorithm on each task."""
     with noted():  # The caption states what is missing.
-        per_task: Any = tried(lambda: estimate(found.table, "mean", per_task=True, **found.how))
-
-    def make() -> tuple[Sequence[Table], Sequence[Figure]]:
-        of = {(e.task, e.algorithm): e for e in per_task}
-        ranked = found.ranking.names if isinstance(found.ranking, Ranking) else ()
-        every = dict.fromkeys([*ranked, *found.table.algorithms])
-        names = [name for name in every if any(a == name for _, a in of)]
-        tasks = list(dict.fromkeys(task for task, _ in of))
-        cells = [[_cell(of.get((task, name))) for name in names] for task in tasks]
-        best = max if found.table.higher_is_better else min
-        top: dict[str | None, float] = {}
-        for one in per_task:
-            if math.isfinite(one.value):
-                top[one.task] = best(one.value, top.get(one.task, one.value))
-        bold = [[(task, name) in of and of[task, name].value == top.get(task) for name in names]
-                for task in tasks]  # fmt: skip
-        table = Table(
-            "Mean score per task",
-            ("task", *names),
-            tuple((str(task), *row) for task, row in zip(tasks, cells, strict=True)),
-            f"Means of runs with {percent(found.level)} intervals.{_missing(per_task)} "
-            "In LaTeX the best mean of each task is bold.",
-            name="tasks",
-            numbers=per_task.as_records(),
-            latex=latex_rows(("task", *names), tasks, cells, bold),
-        )
-        return [table], []
-
-    return _section("tasks", "Tasks", per_task, make)
+        per_task = estimate(found.table, "mean", per_task=True, **found.how)
+    of = {(e.task, e.algorithm): e for e in per_task}
+    every = dict.fromkeys([*found.ranked, *found.table.algorithms])
+    names = [name for name in every if any(a == name for _, a in of)]
+    tasks = list(dict.fromkeys(str(task) for task, _ in of))
+    cells = [[_cell(of.get((task, name))) for name in names] for task in tasks]
+    best = max if found.table.higher_is_better else min
+    top: dict[str | None, float] = {}
+    for one in per_task:
+        if math.isfinite(one.value):
+            top[one.task] = best(one.value, top.get(one.task, one.value))
+    bold = [[(task, name) in of and of[task, name].value == top.get(task) for name in names]
+            for task in tasks]  # fmt: skip
+    table = Table(
+        "Mean score per task",
+        ("task", *names),
+        tuple((task, *row) for task, row in zip(tasks, cells, strict=True)),
+        f"Means of runs with {percent(found.level)} intervals.{_missing(per_task)} "
+        "In LaTeX the best mean of each task is bold.",
+        name="tasks",
+        numbers=per_task.as_records(),
+        latex=latex_rows(("task", *names), tasks, cells, bold),
+    )
+    return [table], []
 
 
-def _profile(found: _Findings) -> Section:
-    made: Any = tried(lambda: profile(found.table, **found.how))
-    title = "Performance profiles"
-    return _section("profile", title, made, lambda: ([], _drawn(made, len(found.table.algorithms))))
+def _profile(found: _Findings) -> tuple[Sequence[Table], Sequence[Figure]]:
+    return [], _drawn(profile(found.table, **found.how), len(found.table.algorithms))
 
 
 def _curves(table: ScoreTable, how: dict[str, Any]) -> Section:
     """Return the mean along the steps, over all tasks and on each."""
     whole = tried(lambda: curves(table, "mean", **how))
-    each = [tried(partial(curves, table.select(tasks=[task]), "mean", **how))
-            for task in table.tasks[:MOST_CURVES]] if len(table.tasks) > 1 else []  # fmt: skip
-    drawn = dict(zip(table.tasks, each, strict=False))
-    known = {task: one for task, one in drawn.items() if not isinstance(one, GnomonError)}
-
-    def make() -> tuple[Sequence[Table], Sequence[Figure]]:
-        n = len(table.algorithms)
-        figures = _drawn(whole, n) if isinstance(whole, Curves) else []
-        if known and n <= MOST_DRAWN:
-            own = [
-                replace(curve, task=task)
-                for task, one in known.items()
-                for curve in _shared_steps(one)
-            ]
-            figure = Curves(tuple(own), next(iter(known.values())).settings).figure()
-            some = f" The first {MOST_CURVES} of {len(table.tasks)} tasks are drawn."
-            caption = f"{figure.caption} Steps that only one algorithm reaches are omitted."
-            caption += some * (len(table.tasks) > MOST_CURVES)
-            figures.append(replace(figure, title="Learning curves per task", caption=caption))
-        return [], figures
-
-    if isinstance(whole, GnomonError) and known:
-        section = _section("curves", "Learning curves", known, make)
-        return replace(section, text=(sentence(f"Not reported over all tasks: {whole}"),))
-    return _section("curves", "Learning curves", whole, make)
+    tasks = table.tasks[:MOST_CURVES] if len(table.tasks) > 1 else ()
+    each = {t: tried(partial(curves, table.select(tasks=[t]), "mean", **how)) for t in tasks}
+    known = {task: one for task, one in each.items() if not isinstance(one, GnomonError)}
+    n, text, figures = len(table.algorithms), tuple[str, ...](), list[Figure]()
+    if isinstance(whole, GnomonError):
+        text = (sentence(f"Not reported{' over all tasks' if known else ''}: {whole}"),)
+    else:
+        figures = _drawn(whole, n)
+    if known and n <= MOST_DRAWN:
+        own = [
+            replace(curve, task=task) for task, one in known.items() for curve in _shared_steps(one)
+        ]
+        figure = Curves(tuple(own), next(iter(known.values())).settings).figure()
+        some = f" The first {MOST_CURVES} of {len(table.tasks)} tasks are drawn."
+        caption = f"{figure.caption} Steps that only one algorithm reaches are omitted."
+        caption += some * (len(table.tasks) > MOST_CURVES)
+        figures.append(replace(figure, title="Learning curves per task", caption=caption))
+    return Section("curves", "Learning curves", text, (), tuple(figures))
 
 
 def _shared_steps(found: Iterable[Curve]) -> list[Curve]:
@@ -481,13 +476,9 @@ def _shared_steps(found: Iterable[Curve]) -> list[Curve]:
 
 def _audit(found: _Findings) -> list[Section]:
     """Return what the audit found beside the numbers above, section by section."""
-    if isinstance(found.audit, GnomonError):
-        held, *gaps = found.table.describe().splitlines()
-        return [Section("table", TITLES["table"], tuple(map(sentence, (held, *gaps))))]
-    names = dict.fromkeys(one.section for one in found.audit)
-    sections = [
-        Section(name, TITLES.get(name, name.capitalize()), _said(found, name))
-        for name in names
-        if name not in _SHOWN
-    ]
-    return sections
+    audited = tried(lambda: found.audit)
+    if isinstance(audited, GnomonError):
+        lines = found.table.describe().splitlines()
+        return [Section("table", TITLES["table"], tuple(map(sentence, lines)))]
+    names = dict.fromkeys(one.section for one in audited if one.section not in _SHOWN)
+    return [Section(name, TITLES[name], _said(found, name)) for name in names]

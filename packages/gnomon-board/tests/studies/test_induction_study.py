@@ -13,7 +13,7 @@ from gnomon_board import create_app
 from gnomon_board.studies import StudyPlan, make_study, write_study
 from gohr.errors import ConfigError
 from gohr.experiments import load_suite
-from gohr.induction import evidence, read_outcomes, trial_boards
+from gohr.induction import RuleTrial, evidence, read_outcomes
 from playing import go_on
 
 RULE = {rule.name: rule for rule in load_suite("gohr-basic").entries}["cm_RBKY"]
@@ -71,16 +71,16 @@ def test_people_conclude_as_learners_and_models_do(client, database, tmp_path):
         me = player()
         address = go_on(client, me)
         assert address.endswith("/evidence")
-        log = evidence(RULE, "random", 2, trial=trial)
+        drawn = RuleTrial(RULE, trial)
+        log = evidence(drawn, "random", 2)
         for board, n in enumerate(log.n_attempts):
             page = client.get(f"{address}?board={board}&step={n}").text
             assert page.count("<li class=") == n
             assert ("To the test boards" in page) == (board == 1)
         game = address.removesuffix("/evidence")
         answers = solve(client, game, buckets)
-        tests = trial_boards(RULE, "test", 2, trial=trial)
         dealt = [x["view"] for x in answers if not x["view"]["attempts"]]
-        assert [codes_of(view) for view in dealt] == tests.tolist()
+        assert [codes_of(view) for view in dealt] == drawn.boards("test", 2).tolist()
         said = {(a["outcome"], x["view"]["errors"]) for x in answers for a in x["view"]["attempts"]}
         assert said == {("placed", 0)}  # whether the rule accepts it or not
         assert not any(x["view"]["mastered"] or x["view"]["streak"] for x in answers)
@@ -108,7 +108,7 @@ def test_the_own_attempts_of_a_player_are_evidence(client, database, tmp_path):
     me = join(client, database, *OWN)()
     first = go_on(client, me)
     board = client.get(f"/api{first}").json()["view"]
-    assert codes_of(board) == trial_boards(RULE, "evidence", 1)[0].tolist()
+    assert codes_of(board) == RuleTrial(RULE).boards("evidence", 1)[0].tolist()
     client.post(f"/api{first}/attempts", json={"cell": board["pieces"][0]["cell"], "bucket": 0})
     solve(client, first)
     second = go_on(client, me)
@@ -126,7 +126,7 @@ def test_the_own_attempts_of_a_player_are_evidence(client, database, tmp_path):
 def test_a_step_of_evidence_marks_its_own_attempt_only(client, database):
     address = go_on(client, join(client, database, SHOWN)())
     outcomes = set()
-    for board, n in enumerate(evidence(RULE, "random", 2, trial=0).n_attempts):
+    for board, n in enumerate(evidence(RuleTrial(RULE), "random", 2).n_attempts):
         begin = client.get(f"{address}?board={board}").text
         assert not re.search(r'class="(piece|bucket) [^"]*target', begin)
         for step in range(1, n + 1):

@@ -18,6 +18,7 @@ from gohr.induction import (
     Conclusion,
     Induction,
     Outcome,
+    RuleTrial,
     evidence,
     foretells,
     grade,
@@ -26,13 +27,12 @@ from gohr.induction import (
     outcome_of,
     outcomes_of_run,
     read_outcomes,
-    trial_boards,
 )
 from gohr.people import Game, PlayedGame, PlaySession, transcript_text
 
 SUITE = load_suite("gohr-basic")
-NEARBY = RuleEntry("nearby", "(*,*,*,*,Nearby)")
-CYCLE = RuleEntry("cycle", "(1,*,*,*,0)\n(1,*,*,*,1)\n(1,*,*,*,2)\n(1,*,*,*,3)")
+NEARBY = RuleTrial(RuleEntry("nearby", "(*,*,*,*,Nearby)"))
+CYCLE = RuleTrial(RuleEntry("cycle", "(1,*,*,*,0)\n(1,*,*,*,1)\n(1,*,*,*,2)\n(1,*,*,*,3)"))
 
 
 def test_the_suite_has_four_groups_of_rules_with_their_words():
@@ -44,21 +44,21 @@ def test_the_suite_has_four_groups_of_rules_with_their_words():
 @pytest.mark.full
 @pytest.mark.parametrize("rule", SUITE.entries, ids=lambda rule: rule.name)
 def test_an_ideal_observer_solves_every_board_of_the_suite_after_ten(rule):
-    tests = trial_boards(rule, "test", 5)
-    log = evidence(rule, "random", 10)
-    found = ideal_conclusion(log, tests)
-    graded = grade(Conclusion(found.plans), rule.rule_set, tests, log)
+    trial = RuleTrial(rule)
+    tests, log = trial.boards("test", 5), evidence(trial, "random", 10)
+    graded = grade(Conclusion(ideal_conclusion(log, tests).plans), trial, tests, log)
     assert (graded.n_solved, graded.prefix) == (5, 1.0)
 
 
 def test_boards_do_not_depend_on_the_condition_and_evidence_grows():
-    assert not np.array_equal(trial_boards(CYCLE, "test", 3), trial_boards(CYCLE, "evidence", 3))
+    trial = replace(CYCLE, number=1)
+    assert not np.array_equal(trial.boards("test", 3), trial.boards("evidence", 3))
     for kind in ("random", "positive", "informative", "negative"):
-        two, three = (evidence(CYCLE, kind, n, trial=1) for n in (2, 3))
+        two, three = (evidence(trial, kind, n) for n in (2, 3))
         n = len(two.actions)
         assert np.array_equal(two.actions, three.actions[:n])
         assert np.array_equal(two.outcomes, three.outcomes[:n])
-    assert np.array_equal(two.boards[0], trial_boards(CYCLE, "evidence", 1, trial=1)[0])
+    assert np.array_equal(two.boards[0], trial.boards("evidence", 1)[0])
 
 
 def test_each_kind_of_evidence_shows_what_it_says():
@@ -94,7 +94,7 @@ def test_a_stated_rule_is_asked_about_each_attempt_on_the_true_board():
         "but for red": "(*,*,red,*,Remotest) (*,*,[black,blue,yellow],*,Nearby)",
         "top first": "(*,*,*,T,Nearby)",
     }
-    logs = [evidence(NEARBY, "random", 5, trial=k) for k in range(8)]
+    logs = [evidence(replace(NEARBY, number=k), "random", 5) for k in range(8)]
     found = {
         name: np.mean([foretells(gohr.parse(text), log) for log in logs])
         for name, text in stated.items()
@@ -105,11 +105,11 @@ def test_a_stated_rule_is_asked_about_each_attempt_on_the_true_board():
 
 
 def test_a_conclusion_is_graded_strictly():
-    tests, log = trial_boards(NEARBY, "test", 3), evidence(NEARBY, "random", 2)
+    tests, log = NEARBY.boards("test", 3), evidence(NEARBY, "random", 2)
     plans = ideal_conclusion(log, tests).plans
 
-    def graded(*plans, stated=NEARBY.text):
-        return grade(Conclusion(plans, stated), NEARBY.rule_set, tests, log)
+    def graded(*plans, stated=NEARBY.rule.text):
+        return grade(Conclusion(plans, stated), NEARBY, tests, log)
 
     right = graded(*plans)
     assert (right.solved, right.states_rule, right.foretells, right.self_consistent) == (1,) * 4
@@ -125,18 +125,16 @@ def test_a_conclusion_is_graded_strictly():
     assert math.isnan(graded(*plans, stated=None).states_rule)
 
 
-def outcomes(tester, *, n_attempts, n_remembered, rules=SUITE.entries[:12], trials=1):
+def outcomes(tester, *, n_attempts, n_remembered):
     """Return outcomes of a simulated player that infers ideally from what it remembers."""
     found = []
-    for rule in rules:
-        for trial in range(trials):
-            log = evidence(rule, tester, 5, trial=trial, max_attempts=n_attempts)
-            tests = trial_boards(rule, "test", 3, trial=trial)
-            remembered = evidence(rule, log, 5, max_attempts=n_remembered)
-            conclusion = ideal_conclusion(remembered, tests) or Conclusion((None,) * 3)
-            graded = grade(Conclusion(conclusion.plans), rule.rule_set, tests, log)
-            about = {"n_boards": 5, "group": SUITE.group_of(rule.name), "trial": trial}
-            found.append(outcome_of("player", tester, rule, log, graded, tests, **about))
+    for trial in map(RuleTrial, SUITE.entries[:12]):
+        log = evidence(trial, tester, 5, max_attempts=n_attempts)
+        tests = trial.boards("test", 3)
+        remembered = evidence(trial, log, 5, max_attempts=n_remembered)
+        conclusion = ideal_conclusion(remembered, tests) or Conclusion((None,) * 3)
+        graded = grade(Conclusion(conclusion.plans), trial, tests, log)
+        found.append(outcome_of("player", tester, trial, log, graded, tests, n_boards=5))
     return Induction(tuple(found))
 
 

@@ -18,7 +18,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from gnomon.errors import GnomonError
 from gohr import Board, BoardSpec, Piece, make_learner, play
 from gohr.experiments import RuleEntry, load_suite
-from gohr.induction import evidence, ideal_conclusion, read_outcomes, trial_boards
+from gohr.induction import RuleTrial, evidence, ideal_conclusion, read_outcomes
 from gohr.integrations.inspect_ai import rule_learning
 from gohr.people import Game, PlayedGame, PlaySession, transcript_text
 
@@ -48,7 +48,7 @@ def knows(sample, _):
 def infers(sample, _):
     """Answer as an ideal observer of the evidence."""
     about = sample.metadata
-    log = evidence(hidden(sample), about["condition"], about["boards"], trial=about["trial"])
+    log = evidence(trial_of(sample), about["condition"], about["boards"])
     found = ideal_conclusion(log, boards_of(sample))
     return answered("", found.statement, found.plans)
 
@@ -91,8 +91,12 @@ def hidden(sample):
     return RuleEntry(sample.metadata["rule"], sample.target)
 
 
+def trial_of(sample):
+    return RuleTrial(hidden(sample), sample.metadata["trial"])
+
+
 def boards_of(sample):
-    return trial_boards(hidden(sample), "test", 5, trial=sample.metadata["trial"])
+    return trial_of(sample).boards("test", 5)
 
 
 def scores(answer, folder, *arguments, token_limit=None, **options):
@@ -204,6 +208,6 @@ def test_the_rule_language_is_described_in_full_or_in_short(language, n_unknown,
 
 def test_boards_are_those_of_measured_learners():
     [first] = rule_learning("gohr-paper", "random", boards=1, trials=1).dataset[:1]
-    log = evidence(hidden(first), "random", 1)
-    assert np.array_equal(log.boards, trial_boards(hidden(first), "evidence", 1))
+    log = evidence(trial_of(first), "random", 1)
+    assert np.array_equal(log.boards, trial_of(first).boards("evidence", 1))
     assert not math.isnan(log.actions.sum())

@@ -127,15 +127,13 @@ def _draw(
     spec: BoardSpec,
 ) -> _Drawn:
     """Return the boards of evidence and the test boards of a trial, and attempts of a source."""
-    from gohr.induction import evidence, trial_boards
+    from gohr.induction import RuleTrial, evidence
 
-    rule = RuleEntry("", text)
-    drawn: dict[str, Any] = {"trial": trial, "seed": seed, "board_spec": spec}
-    boards = trial_boards(rule, "evidence", n_boards, **drawn)
-    tests = trial_boards(rule, "test", n_tests, **drawn)
+    drawn = RuleTrial(RuleEntry("", text), trial, seed, spec)
+    boards, tests = drawn.boards("evidence", n_boards), drawn.boards("test", n_tests)
     if source in (None, "own"):
         return boards, tests, None
-    return boards, tests, evidence(rule, cast(Any, source), n_boards, **drawn)
+    return boards, tests, evidence(drawn, cast(Any, source), n_boards)
 
 
 def _dealing(terms: SeriesTerms, boards: _Codes, spec: BoardSpec) -> SeriesTerms:
@@ -150,7 +148,7 @@ def outcomes_of(session: Session, study: Study) -> Induction:
     Unfinished test boards count as not solved, including those of players who left. Games of
     excluded players are left out.
     """
-    from gohr.induction import Conclusion, Induction, grade, outcome_of
+    from gohr.induction import Conclusion, Induction, RuleTrial, grade, outcome_of
 
     rows = session.scalars(
         select(PlaySession)
@@ -164,17 +162,12 @@ def outcomes_of(session: Session, study: Study) -> Induction:
         if shown is None:
             continue
         played = game.session.game
-        tests, spec = played.boards(), played.board
+        tests, group = played.boards(), basic.group_of(shown.rule.name)
         plans: list[list[int]] = [[] for _ in tests]
         for made in game.session.attempts:
             plans[made.episode].append(N_BUCKETS * (made.cell - 1) + made.bucket)
         conclusion = Conclusion(tuple(map(tuple, plans)))
-        graded = grade(conclusion, shown.rule.rule_set, tests, shown.log, board_spec=spec)
-        found.append(
-            outcome_of(
-                "people", shown.source, shown.rule, shown.log, graded, tests,
-                n_boards=shown.n_boards, group=basic.group_of(shown.rule.name), trial=shown.trial,
-                seed=shown.seed, board_spec=spec,
-            )
-        )  # fmt: skip
+        trial = RuleTrial(shown.rule, shown.trial, shown.seed, played.board, group)
+        about = shown.log, grade(conclusion, trial, tests, shown.log), tests
+        found.append(outcome_of("people", shown.source, trial, *about, n_boards=shown.n_boards))
     return Induction(tuple(found))

@@ -9,13 +9,14 @@ from .players import outcomes_of_run as outcomes_of_run
 from .published import measured_outcomes as measured_outcomes
 from .published import read_outcomes as read_outcomes
 from .statements import foretells as foretells
+from .testers import RuleTrial as RuleTrial
 from .testers import evidence as evidence
-from .testers import trial_boards as trial_boards
 
 __all__ = [
     "Conclusion",
     "Induction",
     "Outcome",
+    "RuleTrial",
     "evidence",
     "foretells",
     "grade",
@@ -25,5 +26,4 @@ __all__ = [
     "outcome_of",
     "outcomes_of_run",
     "read_outcomes",
-    "trial_boards",
 ]

@@ -18,7 +18,7 @@ from gnomon.results import FieldRecord
 from gohr.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
 from gohr.equivalence import equivalent
 from gohr.induction.statements import foretells, read_statement
-from gohr.induction.testers import RandomTester
+from gohr.induction.testers import RandomTester, RuleTrial
 from gohr.learners import Ideal, Learner
 from gohr.outcomes import ACCEPTED, STALEMATE
 from gohr.playing import Observation, SeenBoard, Transition, TrialInPlay, TrialLog, play
@@ -99,30 +99,19 @@ class Grade(FieldRecord):
 NOT_TESTED = Grade(0, 0, *(math.nan,) * 6)
 
 
-def grade(
-    conclusion: Conclusion,
-    rule: RuleSet,
-    boards: _Codes,
-    log: TrialLog,
-    *,
-    board_spec: BoardSpec = DEFAULT_SPEC,
-    seed: int = 0,
-) -> Grade:
+def grade(conclusion: Conclusion, trial: RuleTrial, boards: _Codes, log: TrialLog) -> Grade:
     """Grade a conclusion against the hidden rule.
 
     Parameters
     ----------
     conclusion : Conclusion
         Further plans than there are test boards are ignored.
-    rule : RuleSet
-        The hidden rule.
+    trial : RuleTrial
+        Has the hidden rule, and the seed of the random boards on which the statement is tried.
     boards : numpy.ndarray of uint8, shape (n_boards, 36)
         The test boards, at least one.
     log : TrialLog
         The evidence.
-    board_spec : BoardSpec
-    seed : int
-        Seed of the random boards on which the statement is tried.
 
     Returns
     -------
@@ -131,12 +120,14 @@ def grade(
     Examples
     --------
     >>> import gohr
-    >>> rule, boards = gohr.load_rule("nearby"), gohr.draw_boards(2)
-    >>> log = gohr.play(boards, gohr.make_learner("uniform", gohr.BoardSpec()), rule)
-    >>> found = grade(Conclusion((), "(*,*,*,*,Nearby)"), rule, boards, log)
+    >>> from gohr.induction import evidence
+    >>> trial = RuleTrial(gohr.experiments.RuleEntry.named("nearby"))
+    >>> log, boards = evidence(trial, "random", 2), trial.boards("test", 2)
+    >>> found = grade(Conclusion((), "(*,*,*,*,Nearby)"), trial, boards, log)
     >>> found.n_solved, found.states_rule, found.foretells
     (0, 1.0, 1.0)
     """
+    rule, board_spec = trial.rule.rule_set, trial.board_spec
     plans = [*conclusion.plans[: len(boards)], *[None] * (len(boards) - len(conclusion.plans))]
     asked = list(zip(plans, boards, strict=True))
     solved = sum(_clears(plan, board, rule, board_spec) for plan, board in asked)
@@ -150,7 +141,7 @@ def grade(
     stated, _ = read_statement(conclusion.statement)
     if stated is None:
         return Grade(*done, 0.0, 0.0, 0.0, math.nan, math.nan)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(trial.seed)
     drawn = draw_boards(_N_RANDOM, board_spec, rng=rng)
     others = play(drawn, RandomTester(rng), rule, board_spec=board_spec)
     alone = play(drawn, _FirstPermitted(), stated, board_spec=board_spec)

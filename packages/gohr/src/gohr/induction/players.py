@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError, UnknownNameError, check_count, check_word
-from gohr.board import DEFAULT_SPEC, BoardSpec
-from gohr.experiments.entries import LearnerEntry, RuleEntry
+from gohr.experiments.entries import LearnerEntry
 from gohr.experiments.suites import Suite, load_suite
 from gohr.induction.conclusions import (
     NOT_TESTED,
@@ -24,7 +23,7 @@ from gohr.induction.conclusions import (
     learner_conclusion,
 )
 from gohr.induction.diagnosis import OWN, Induction, Outcome
-from gohr.induction.testers import Kind, evidence, trial_boards
+from gohr.induction.testers import Kind, RuleTrial, evidence
 from gohr.learners.registry import available_learners, plays_alone
 from gohr.outcomes import ACCEPTED
 from gohr.people.mastery import attempts_to_master
@@ -98,21 +97,19 @@ def measure(
     for tester in testers:
         check_word("tester", tester, (OWN, *get_args(Kind)))
     found: list[Outcome] = []
-    for done, (rule, trial) in enumerate(product(chosen.entries, range(trials)), start=1):
-        drawn: dict[str, Any] = {"trial": trial, "seed": seed, "board_spec": chosen.board}
-        tests = trial_boards(rule, "test", n_tests, **drawn)
-        about = {"group": chosen.group_of(rule.name), **drawn}
+    for done, (rule, number) in enumerate(product(chosen.entries, range(trials)), start=1):
+        trial = RuleTrial(rule, number, seed, chosen.board, chosen.group_of(rule.name))
+        tests = trial.boards("test", n_tests)
         for tester, n in product(testers, n_boards):
-            if tester == OWN:
-                seen: TrialLog | _Codes = trial_boards(rule, "evidence", n, **drawn)
-            else:
-                seen = evidence(rule, cast(Kind, tester), n, **drawn)
-                about["ideal"] = ideal_shares(rule, seen, tests, **drawn)
+            seen: TrialLog | _Codes = trial.boards("evidence", n)
+            ideal = None
+            if tester != OWN:
+                seen = evidence(trial, cast(Kind, tester), n)
+                ideal = ideal_shares(trial, seen, tests)
             found += [
-                _outcome_of_learner(entry, tester, rule, seen, tests, n_boards=n, **about)
+                _outcome_of_learner(entry, tester, trial, seen, tests, n_boards=n, ideal=ideal)
                 for entry in entries
             ]
-            about["ideal"] = None
         if progress is not None:
             progress(done, len(chosen.entries) * trials)
     return Induction(tuple(found), settings={"suite": chosen.full_name, "seed": seed})
@@ -121,25 +118,26 @@ def measure(
 def _outcome_of_learner(
     entry: LearnerEntry,
     tester: str,
-    rule: RuleEntry,
+    trial: RuleTrial,
     seen: TrialLog | _Codes,
     tests: _Codes,
     *,
+    n_boards: int,
+    ideal: tuple[float, float] | None = None,
     horizon: int = 100,
-    **about: Any,
 ) -> Outcome:
     """Let a learner observe the attempts of another player, or play boards itself, and conclude."""
-    spec = about["board_spec"]
+    rule, spec = trial.rule, trial.board_spec
     words = [int(x[:32], 16) for x in (rule.hash, entry.hash)]
-    rng = np.random.default_rng([about["seed"], *words, about["trial"]])
+    rng = np.random.default_rng([trial.seed, *words, trial.number])
     learner = entry.make(spec, rng=rng)
     if isinstance(seen, TrialLog):
         log = seen
     else:
         log = play(seen, learner, rule.rule_set, horizon=horizon, board_spec=spec)
     conclusion = learner_conclusion(learner, rule.rule_set, log, tests, shown=seen is log)
-    graded = grade(conclusion, rule.rule_set, tests, log, board_spec=spec)
-    return outcome_of(entry.name, tester, rule, log, graded, tests, **about)
+    graded = grade(conclusion, trial, tests, log)
+    return outcome_of(entry.name, tester, trial, log, graded, tests, n_boards=n_boards, ideal=ideal)
 
 
 def outcomes_of_run(run: Run, n_boards: int = 5, *, n_tests: int = 5) -> Induction:
@@ -179,38 +177,33 @@ def outcomes_of_run(run: Run, n_boards: int = 5, *, n_tests: int = 5) -> Inducti
     rules = {rule.name: rule for rule in config.rules}
     found = []
     for record, log in run.each([trial for trial in run.trials() if trial.error is None]):
-        entry, rule = entries[record.learner], rules[record.rule]
-        drawn: dict[str, Any] = {"trial": record.trial, "seed": config.seed}
-        drawn["board_spec"] = config.board
-        seen = evidence(rule, log, n_boards, board_spec=config.board)
-        tests = trial_boards(rule, "test", n_tests, **drawn)
-        about = drawn | {"n_boards": len(seen.boards)}
+        entry = entries[record.learner]
+        trial = RuleTrial(rules[record.rule], record.trial, config.seed, config.board)
+        seen, tests = evidence(trial, log, n_boards), trial.boards("test", n_tests)
+        n = len(seen.boards)
         if not plays_alone(entry.kind) or entry.is_shown_the_rule:
-            found.append(outcome_of(entry.name, OWN, rule, seen, NOT_TESTED, tests, **about))
+            found.append(outcome_of(entry.name, OWN, trial, seen, NOT_TESTED, tests, n_boards=n))
             continue
-        about["horizon"] = config.horizon
-        own = _outcome_of_learner(entry, OWN, rule, seen.boards, tests, **about)
+        own = _outcome_of_learner(
+            entry, OWN, trial, seen.boards, tests, n_boards=n, horizon=config.horizon
+        )
         found.append(own)
         if own.n_attempts and not math.isnan(own.ideal_on_own):
-            best = _best_attempts(rule, own.n_attempts, **drawn)
-            about |= {"n_boards": 0, "ideal": (own.ideal_on_own, own.ideal_on_own)}
-            found.append(_outcome_of_learner(entry, "informative", rule, best, tests, **about))
+            best, ideal = _best_attempts(trial, own.n_attempts), (own.ideal_on_own,) * 2
+            concluded = entry, "informative", trial, best, tests
+            found.append(_outcome_of_learner(*concluded, n_boards=0, ideal=ideal))
     return Induction(tuple(found), settings={"seed": config.seed})
 
 
 def outcome_of(
     player: str,
     tester: str,
-    rule: RuleEntry,
+    trial: RuleTrial,
     log: TrialLog,
     graded: Grade,
     tests: _Codes,
     *,
     n_boards: int,
-    group: str = "",
-    trial: int = 0,
-    seed: int = 0,
-    board_spec: BoardSpec = DEFAULT_SPEC,
     ideal: tuple[float, float] | None = None,
 ) -> Outcome:
     """Return the outcome of a graded conclusion, beside what an ideal observer concludes.
@@ -220,23 +213,24 @@ def outcome_of(
 
     Examples
     --------
-    >>> rule = RuleEntry("one", "(*,*,*,*,1)")
-    >>> log, tests = evidence(rule, "random", 1), trial_boards(rule, "test", 2)
-    >>> graded = grade(ideal_conclusion(log, tests), rule.rule_set, tests, log)
-    >>> outcome_of("model", "random", rule, log, graded, tests, n_boards=1).poor_inference
+    >>> import gohr
+    >>> trial = RuleTrial(gohr.experiments.RuleEntry("one", "(*,*,*,*,1)"))
+    >>> log, tests = evidence(trial, "random", 1), trial.boards("test", 2)
+    >>> graded = grade(ideal_conclusion(log, tests), trial, tests, log)
+    >>> outcome_of("model", "random", trial, log, graded, tests, n_boards=1).poor_inference
     0.0
     """
     if ideal is None:
-        ideal = ideal_shares(rule, log, tests, trial=trial, seed=seed, board_spec=board_spec)
+        ideal = ideal_shares(trial, log, tests)
     m_star = math.nan
     if tester == OWN:
         m_star = attempts_to_master(log.outcomes == ACCEPTED)
     return Outcome(
         player=player,
         tester=tester,
-        rule=rule.name,
-        group=group,
-        trial=trial,
+        rule=trial.rule.name,
+        group=trial.group,
+        trial=trial.number,
         n_boards=n_boards,
         n_attempts=len(log.actions),
         n_tests=graded.n_boards,
@@ -250,42 +244,32 @@ def outcome_of(
     )
 
 
-def ideal_shares(
-    rule: RuleEntry,
-    log: TrialLog,
-    tests: _Codes,
-    *,
-    trial: int = 0,
-    seed: int = 0,
-    board_spec: BoardSpec = DEFAULT_SPEC,
-) -> tuple[float, float]:
+def ideal_shares(trial: RuleTrial, log: TrialLog, tests: _Codes) -> tuple[float, float]:
     """Return the shares of test boards that an ideal observer solves, NaN outside its space.
 
     From the evidence given, and from as many attempts of its own.
     """
 
     def share(seen: TrialLog) -> float:
-        found = ideal_conclusion(seen, tests, board_spec=board_spec)
+        found = ideal_conclusion(seen, tests, board_spec=trial.board_spec)
         if found is None:
             return math.nan
-        plans = Conclusion(found.plans)
-        return grade(plans, rule.rule_set, tests, seen, board_spec=board_spec).solved
+        return grade(Conclusion(found.plans), trial, tests, seen).solved
 
     n, same = len(log.actions), share(log)
     if not n or math.isnan(same):
         return same, same
-    return same, share(_best_attempts(rule, n, trial=trial, seed=seed, board_spec=board_spec))
+    return same, share(_best_attempts(trial, n))
 
 
-def _best_attempts(rule: RuleEntry, n: int, **drawn: Any) -> TrialLog:
+def _best_attempts(trial: RuleTrial, n: int) -> TrialLog:
     """Return the first attempts that an ideal observer makes."""
-    n_boards = math.ceil(n / drawn["board_spec"].pieces[0])  # each piece takes an attempt
+    n_boards = math.ceil(n / trial.board_spec.pieces[0])  # each piece takes an attempt
     # Fewer boards begin the same evidence, so that a power of two serves most players of a trial.
     n_boards = 1 << (n_boards - 1).bit_length()
-    best = _informative(rule, n_boards, **drawn)
-    return evidence(rule, best, n_boards, max_attempts=n, **drawn)
+    return evidence(trial, _informative(trial, n_boards), n_boards, max_attempts=n)
 
 
 @lru_cache(maxsize=16)
-def _informative(rule: RuleEntry, n_boards: int, **drawn: Any) -> TrialLog:
-    return evidence(rule, "informative", n_boards, **drawn)
+def _informative(trial: RuleTrial, n_boards: int) -> TrialLog:
+    return evidence(trial, "informative", n_boards)

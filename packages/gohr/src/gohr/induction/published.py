@@ -25,7 +25,7 @@ from gohr.experiments.suites import load_suite
 from gohr.induction.conclusions import NOT_TESTED
 from gohr.induction.diagnosis import OWN, Induction, Outcome
 from gohr.induction.players import outcome_of
-from gohr.induction.testers import evidence, trial_boards
+from gohr.induction.testers import RuleTrial, evidence
 from gohr.outcomes import ACCEPTED
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
 from gohr.people.transcripts import is_transcript, read_transcripts, text_of_rule
@@ -265,22 +265,22 @@ def _of_people(path: Path) -> Iterator[Outcome]:
     """Read each series of a transcript, or of a folder of them with boards and ``rules/*.txt``."""
     met: Counter[str] = Counter()
     for series in read_transcripts(path):
-        log, name, trial = series.log, series.rule, met[series.rule]
+        log, name, number = series.log, series.rule, met[series.rule]
         met[name] += 1
-        about: dict[str, Any] = {"trial": trial, "n_boards": 0}
         text = text_of_rule(name, path / "rules")
         if not series.boards_known or text is None:
             m_star = attempts_to_master(log.outcomes == ACCEPTED)
-            yield _outcome("people", OWN, name, n_attempts=len(log.actions), m_star=m_star, **about)
+            known = {"trial": number, "n_attempts": len(log.actions), "m_star": m_star}
+            yield _outcome("people", OWN, name, **known)
             continue
-        rule = RuleEntry(name, text)
+        group = load_suite("gohr-basic").group_of(name)
+        trial = RuleTrial(RuleEntry(name, text), number, group=group)
         try:
-            shown = evidence(rule, log, len(log.boards))
+            shown = evidence(trial, log, len(log.boards))
         except ValueError as error:
             raise ScoreDataError(f"{path}, {series.player} on {name}: {error}") from None
-        tests = trial_boards(rule, "test", _N_TESTS, trial=trial)
-        group = load_suite("gohr-basic").group_of(name)
-        yield outcome_of("people", OWN, rule, shown, NOT_TESTED, tests, group=group, **about)
+        tests = trial.boards("test", _N_TESTS)
+        yield outcome_of("people", OWN, trial, shown, NOT_TESTED, tests, n_boards=0)
 
 
 def _of_logs(path: Path) -> Iterator[Outcome]:

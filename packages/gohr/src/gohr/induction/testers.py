@@ -6,6 +6,7 @@ test boards are the same in every condition, and evidence of n boards begins evi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -34,55 +35,51 @@ _TESTER, _PIECES = 2, 3
 _HORIZON = 1_000
 
 
-def trial_boards(
-    rule: RuleEntry,
-    part: Part,
-    n: int,
-    *,
-    trial: int = 0,
-    seed: int = 0,
-    board_spec: BoardSpec = DEFAULT_SPEC,
-) -> _Codes:
-    """Return the boards of a trial, shape (n, 36).
+@dataclass(frozen=True)
+class RuleTrial:
+    """A trial on a hidden rule: all that its boards depend on.
 
     Parameters
     ----------
     rule : RuleEntry
-    part : {"evidence", "test"}
-        The boards on which evidence is made, or the test boards.
-    n : int
-        Number of boards; the first ones do not depend on it.
-    trial, seed : int
-        Decide on the boards, together with the rule and the part.
+    number, seed : int
+        Decide on the boards, together with the rule.
     board_spec : BoardSpec
-
-    Raises
-    ------
-    UnknownNameError
-        If the part is another word.
+    group : str
+        The group of the rule in its suite, if it has one.
 
     Examples
     --------
-    >>> rule = RuleEntry("turn", "(*,*,*,*,[1,2])")
-    >>> bool((trial_boards(rule, "test", 3) == trial_boards(rule, "test", 5)[:3]).all())
+    >>> trial = RuleTrial(RuleEntry("turn", "(*,*,*,*,[1,2])"))
+    >>> bool((trial.boards("test", 3) == trial.boards("test", 5)[:3]).all())
     True
     """
-    check_word("part", part, get_args(Part))
-    return draw_boards(n, board_spec, rng=_stream(rule, trial, seed, get_args(Part).index(part)))
 
+    rule: RuleEntry
+    number: int = 0
+    seed: int = 0
+    board_spec: BoardSpec = DEFAULT_SPEC
+    group: str = ""
 
-def _stream(rule: RuleEntry, trial: int, seed: int, which: int) -> np.random.Generator:
-    return np.random.default_rng([seed, int(rule.hash[:32], 16), trial, which])
+    def boards(self, part: Part, n: int) -> _Codes:
+        """Return the first boards of evidence, or the first test boards, shape (n, 36).
+
+        Raises UnknownNameError: the part is neither ``evidence`` nor ``test``.
+        """
+        check_word("part", part, get_args(Part))
+        return draw_boards(n, self.board_spec, rng=self.stream(get_args(Part).index(part)))
+
+    def stream(self, *which: int) -> np.random.Generator:
+        """Return a generator of its own for each use."""
+        words = [self.seed, int(self.rule.hash[:32], 16), self.number, *which]
+        return np.random.default_rng(words)
 
 
 def evidence(
-    rule: RuleEntry,
+    trial: RuleTrial,
     source: Kind | TrialLog,
     n_boards: int,
     *,
-    trial: int = 0,
-    seed: int = 0,
-    board_spec: BoardSpec = DEFAULT_SPEC,
     max_attempts: int | None = None,
     with_streak: bool = True,
 ) -> TrialLog:
@@ -90,8 +87,8 @@ def evidence(
 
     Parameters
     ----------
-    rule : RuleEntry
-        The hidden rule.
+    trial : RuleTrial
+        Decides on the boards and on the tester's draws.
     source : {"random", "positive", "negative", "informative"} or TrialLog
         Whose attempts they are. ``random``: until the board is clear, a random piece among those
         not known to be immovable, then a random bucket among those that have not refused it.
@@ -103,9 +100,6 @@ def evidence(
         the attempts of another player: a person, a model, the player itself.
     n_boards : int
         Number of boards, at least 1; a log that has fewer is shown whole.
-    trial, seed : int
-        Decide on the boards (:func:`trial_boards`) and on the tester's draws.
-    board_spec : BoardSpec
     max_attempts : int, optional
         Show only the first ones; the last board may then be shown in part.
     with_streak : bool
@@ -125,32 +119,29 @@ def evidence(
 
     Examples
     --------
-    >>> rule = RuleEntry("turn", "(*,*,*,*,[1,2])")
-    >>> two, three = (evidence(rule, "random", n) for n in (2, 3))
+    >>> trial = RuleTrial(RuleEntry("turn", "(*,*,*,*,[1,2])"))
+    >>> two, three = (evidence(trial, "random", n) for n in (2, 3))
     >>> bool((two.actions == three.actions[: len(two.actions)]).all())
     True
-    >>> sorted(set(evidence(rule, "positive", 2).outcomes.tolist()))
+    >>> sorted(set(evidence(trial, "positive", 2).outcomes.tolist()))
     [0]
     """
     check_count("n_boards", n_boards)
     if isinstance(source, TrialLog):
-        replay_log(source, rule.rule_set, board_spec=board_spec)
+        replay_log(source, trial.rule.rule_set, board_spec=trial.board_spec)
         log = _cut(source, source.n_attempts[:n_boards], source.finish[:n_boards])
     else:
         check_word("source", source, get_args(Kind))
-        log = _tested(rule, source, n_boards, trial, seed, board_spec)
+        log = _tested(trial, source, n_boards)
     if not with_streak:
         max_attempts = min(_without_streak(log), max_attempts or len(log.actions))
     return log if max_attempts is None else _first_attempts(log, max_attempts)
 
 
-def _tested(
-    rule: RuleEntry, source: Kind, n_boards: int, trial: int, seed: int, spec: BoardSpec
-) -> TrialLog:
-    boards = trial_boards(rule, "evidence", n_boards, trial=trial, seed=seed, board_spec=spec)
-    rng = _stream(rule, trial, seed, _TESTER)
+def _tested(trial: RuleTrial, source: Kind, n_boards: int) -> TrialLog:
+    boards, rng, spec = trial.boards("evidence", n_boards), trial.stream(_TESTER), trial.board_spec
     if source == "negative":
-        boards = _thinned(boards, _stream(rule, trial, seed, _PIECES))
+        boards = _thinned(boards, trial.stream(_PIECES))
     player: Policy = RandomTester(rng)
     if source == "informative":
         from gohr.learners import Ideal
@@ -158,7 +149,7 @@ def _tested(
         player = Ideal(spec, rng=rng)
     elif source == "positive":
         player = RulePlayer(spec, rng=rng)
-    log = play(boards, player, rule.rule_set, horizon=_HORIZON, board_spec=spec)
+    log = play(boards, player, trial.rule.rule_set, horizon=_HORIZON, board_spec=spec)
     return _refusals_before_success(log) if source == "negative" else log
 
 

@@ -24,7 +24,7 @@ from gohr.experiments.suites import load_suite
 from gohr.induction.conclusions import Conclusion
 from gohr.induction.diagnosis import OWN
 from gohr.induction.statements import THOUGHT
-from gohr.induction.testers import Kind, evidence, trial_boards
+from gohr.induction.testers import Kind, RuleTrial, evidence
 from gohr.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gohr.playing import Observation, Transition, TrialInPlay, TrialLog
 
@@ -445,8 +445,8 @@ def forecast_of(
         requests = characters = 0
         for rule, n in product(chosen.entries, n_boards):
             source = "informative" if condition == OWN else condition
-            log = evidence(rule, cast(Kind, source), n, seed=seed, board_spec=chosen.board)
-            tests = trial_boards(rule, "test", n_tests, seed=seed, board_spec=chosen.board)
+            trial = RuleTrial(rule, 0, seed, chosen.board)
+            log, tests = evidence(trial, cast(Kind, source), n), trial.boards("test", n_tests)
             told = len(others_words(log, chosen.board))
             requests += 1
             characters += told + len(question(tests, chosen.board, "full"))

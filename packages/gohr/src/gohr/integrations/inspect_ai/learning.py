@@ -36,7 +36,7 @@ from gohr.experiments.suites import Suite, load_suite
 from gohr.induction.conclusions import Conclusion, grade
 from gohr.induction.diagnosis import OWN, Outcome
 from gohr.induction.players import outcome_of
-from gohr.induction.testers import Kind, evidence, trial_boards
+from gohr.induction.testers import Kind, RuleTrial, evidence
 from gohr.integrations.inspect_ai.discovery import ask, is_answer, names_in
 from gohr.integrations.words import (
     AGAIN,
@@ -150,7 +150,7 @@ def _logs_in(source: Path) -> dict[tuple[str, int], TrialLog]:
     for sample in read_eval_log(str(source)).samples or ():
         if sample.metadata.get("condition") == OWN:
             about = _About(sample.metadata, str(sample.target), sample.store)
-            found[about.rule.name, about.trial] = about.evidence()
+            found[about.trial.rule.name, about.trial.number] = about.evidence()
     return found
 
 
@@ -165,7 +165,8 @@ def _sample(
     """Return a sample, with all that is needed to make its boards and evidence again."""
     shown = {}
     if log is not None and condition == _YOKED:
-        evidence(rule, log, settings["boards"], board_spec=suite.board)  # checks the replies
+        shown_on = RuleTrial(rule, board_spec=suite.board)
+        evidence(shown_on, log, settings["boards"])  # checks the replies
         shown = {"log": {name: getattr(log, name).tolist() for name in _COLUMNS}}
     return Sample(
         id=f"{rule.name}/{condition}/{trial}",
@@ -187,13 +188,11 @@ class _About:
     """The rule, boards and evidence of a sample."""
 
     def __init__(self, about: Mapping[str, Any], rule: str, store: Any) -> None:
-        self.rule = RuleEntry(about["rule"], rule)
-        self.condition, self.group, self.trial = about["condition"], about["group"], about["trial"]
-        self.seed, self.n_boards = about["seed"], about["boards"]
+        self.condition, self.n_boards = about["condition"], about["boards"]
         self.spec = BoardSpec(**json.loads(about["board"]))
-        stream: dict[str, Any] = {"trial": self.trial, "seed": self.seed, "board_spec": self.spec}
-        self.stream = stream
-        self.tests = trial_boards(self.rule, "test", about["test_boards"], **stream)
+        entry = RuleEntry(about["rule"], rule)
+        self.trial = RuleTrial(entry, about["trial"], about["seed"], self.spec, about["group"])
+        self.tests = self.trial.boards("test", about["test_boards"])
         self.actions: list[int] = store.get(_ACTIONS, [])
         self.source = self.condition
         if self.condition == _YOKED:
@@ -206,15 +205,13 @@ class _About:
         return cls(state.metadata, state.target.text, state.store)
 
     def in_play(self, n_boards: int) -> TrialInPlay:
-        boards = trial_boards(self.rule, "evidence", n_boards, **self.stream)
-        rule = self.rule.rule_set
+        boards, rule = self.trial.boards("evidence", n_boards), self.trial.rule.rule_set
         return TrialInPlay(boards, rule, horizon=_HORIZON, board_spec=self.spec)
 
     def evidence(self) -> TrialLog:
         """Return the attempts that the model saw, or made."""
         if self.condition != OWN:
-            cut: dict[str, Any] = {"with_streak": self.with_streak, **self.stream}
-            return evidence(self.rule, self.source, self.n_boards, **cut)
+            return evidence(self.trial, self.source, self.n_boards, with_streak=self.with_streak)
         game = self.in_play(len(self.actions) + 1)
         for action in self.actions:
             game.attempt(action)
@@ -287,19 +284,10 @@ def _outcome(state: TaskState) -> tuple[Outcome, Conclusion, Mapping[str, float]
     said = state.store.get(_SAID, "")
     none = Conclusion((None,) * len(about.tests), "")
     conclusion = read_conclusion(said, len(about.tests)) or none
-    graded = grade(
-        conclusion, about.rule.rule_set, about.tests, log, board_spec=about.spec, seed=about.seed
-    )
+    graded = grade(conclusion, about.trial, about.tests, log)
+    n_boards = 0 if about.condition == OWN else about.n_boards
     outcome = outcome_of(
-        "model",
-        about.condition,
-        about.rule,
-        log,
-        graded,
-        about.tests,
-        n_boards=0 if about.condition == OWN else about.n_boards,
-        group=about.group,
-        **about.stream,
+        "model", about.condition, about.trial, log, graded, about.tests, n_boards=n_boards
     )
     values = {
         "solved": graded.solved,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import anyio.to_thread
@@ -43,19 +43,17 @@ def names_in(listed: str | list[str]) -> list[str]:
     return [name.strip() for name in (listed.split(",") if isinstance(listed, str) else listed)]
 
 
-async def ask(state: TaskState, generate: Generate, turns: Iterable[Turn]) -> TaskState:
+_MESSAGES: Mapping[str, Callable[..., ChatMessage]] = {
+    "system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant
+}  # fmt: skip
+
+
+async def ask(
+    state: TaskState, generate: Generate, turns: Iterable[Turn], **options: Any
+) -> TaskState:
     """Put a request to the model, and return the state with its answer."""
-    state.messages = [_message(turn) for turn in turns]
-    return await generate(state)
-
-
-def _message(turn: Turn) -> ChatMessage:
-    """Return a turn as a message of Inspect."""
-    if turn.role == "system":
-        return ChatMessageSystem(content=turn.text)
-    if turn.role == "assistant":
-        return ChatMessageAssistant(content=turn.text)
-    return ChatMessageUser(content=turn.text)
+    state.messages = [_MESSAGES[turn.role](content=turn.text) for turn in turns]
+    return await generate(state, **options)
 
 
 def is_answer(state: TaskState) -> bool:

@@ -19,12 +19,7 @@ import numpy as np
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import read_eval_log
-from inspect_ai.model import (
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-    ResponseSchema,
-)
+from inspect_ai.model import ResponseSchema
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema
@@ -44,6 +39,7 @@ from gohr.integrations.words import (
     PROMPT_VERSION,
     Language,
     TrialInWords,
+    Turn,
     opening,
     others_words,
     question,
@@ -256,21 +252,14 @@ def conclude(language: Language = "full") -> Solver:
         if about.condition == OWN:
             told = f"These are your attempts.\n\n{told}"
         asked = f"{told}\n\n{question(about.tests, about.spec, language)}"
-        state.messages = [
-            ChatMessageSystem(content=opening(others=about.condition != OWN)),
-            ChatMessageUser(content=asked),
-        ]
+        turns = [Turn("system", opening(others=about.condition != OWN)), Turn("user", asked)]
         for _ in range(2):
-            state = await generate(state, response_schema=schema)
+            state = await ask(state, generate, turns, response_schema=schema)
             said = state.output.completion if is_answer(state) else ""
             if read_conclusion(said, len(about.tests)) is not None:
                 state.store.set(_SAID, said)
                 break
-            state.messages = [
-                *state.messages[:2],
-                ChatMessageAssistant(content=said or "(no answer)"),
-                ChatMessageUser(content=AGAIN),
-            ]
+            turns += [Turn("assistant", said or "(no answer)"), Turn("user", AGAIN)]
         state.completed = True
         return state
 

@@ -27,8 +27,8 @@ from gnomon_board.studies.induction import outcomes_of
 from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
-from gohr import BoardSpec, ExperimentConfig, Run
-from gohr.experiments import LearnerEntry, RecordedTrial, RuleEntry, write_recorded_run
+from gohr import BoardSpec, ExperimentConfig, Run, TrialLog
+from gohr.experiments import LearnerEntry, RuleEntry, write_recorded_run
 from gohr.outcomes import OUTCOME_WORDS
 from gohr.people import ClientTimes, PlayedGame, transcript_text
 
@@ -248,7 +248,7 @@ def write_study_run(
     n_played: Counter[tuple[str, str]] = Counter()
     texts: dict[str, str] = {}
     boards: dict[str, list[bytes]] = {}
-    made: list[RecordedTrial] = []
+    made: dict[tuple[str, str, int], TrialLog] = {}
     for game in games:
         # A rule that a player plays again is another task.
         n_before = n_played[game.player, game.rule]
@@ -257,14 +257,13 @@ def write_study_run(
         trial, log = trials[game.player], game.session.log(spec)
         texts.setdefault(task, game.session.game.rule_text)
         boards.setdefault(task, [b""] * n_trials)[trial] = log.boards.tobytes()
-        seconds = sum(attempt.reaction_s for attempt in game.session.attempts)
-        made.append(RecordedTrial(people.name, task, trial, log, seconds))
+        made[people.name, task, trial] = log
     config = ExperimentConfig(
         name,
         [RuleEntry(*each) for each in sorted(texts.items())],
         [people],
         trials=n_trials,
-        episodes=max(len(one.log.boards) for one in made),
+        episodes=max(len(log.boards) for log in made.values()),
         horizon=max(game.session.game.horizon for game in games),
         board=spec,
         recorded=boards,

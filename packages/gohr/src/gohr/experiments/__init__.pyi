@@ -15,7 +15,6 @@ from .rule_elements import compare_trials as compare_trials
 from .rule_elements import elements as elements
 from .rule_tags import tag_effects as tag_effects
 from .runner import run as run
-from .runs import RecordedTrial as RecordedTrial
 from .runs import Run as Run
 from .runs import write_recorded_run as write_recorded_run
 from .scores import run_label as run_label
@@ -33,7 +32,6 @@ __all__ = [
     "METRICS",
     "ExperimentConfig",
     "LearnerEntry",
-    "RecordedTrial",
     "RuleEntry",
     "Run",
     "Trial",

@@ -53,12 +53,7 @@ def content_hash(value: Any) -> str:
     >>> content_hash({"a": 1, "b": 2}) == content_hash({"b": 2, "a": 1})
     True
     """
-    return hashlib.sha256(content_text(value).encode()).hexdigest()
-
-
-def content_text(value: Any) -> str:
-    """Return a value as JSON, which is the same text for the same value."""
-    return _CONTENT.encode(value)
+    return hashlib.sha256(_CONTENT.encode(value).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import os
 import platform
 import shutil
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -298,31 +298,10 @@ class Run:
         pq.write_table(pa.table(self.attempts()), os.fspath(path))
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedTrial:
-    """A trial that was played elsewhere: the player, the task, and every attempt.
-
-    Parameters
-    ----------
-    learner, task : str
-        Their names in the experiment.
-    number : int
-        Number of the trial of this learner on this task, from 0.
-    log : TrialLog
-        On the boards of the experiment.
-    wall_time_s : float, optional
-        How long it took, in seconds.
-    """
-
-    learner: str
-    task: str
-    number: int
-    log: TrialLog
-    wall_time_s: float | None = None
-
-
 def write_recorded_run(
-    path: str | os.PathLike[str], config: ExperimentConfig, trials: Iterable[RecordedTrial]
+    path: str | os.PathLike[str],
+    config: ExperimentConfig,
+    trials: Mapping[tuple[str, str, int], TrialLog],
 ) -> Run:
     """Write a run folder of trials that were played elsewhere, in place of an older one.
 
@@ -337,7 +316,8 @@ def write_recorded_run(
         name, which is replaced.
     config : ExperimentConfig
         With ``recorded`` boards.
-    trials : iterable of RecordedTrial
+    trials : mapping of (str, str, int) to TrialLog
+        By the names of the learner and the rule in the experiment, and the number of the trial.
 
     Raises
     ------
@@ -354,7 +334,7 @@ def write_recorded_run(
     >>> dealt = {"clockwise": [boards.tobytes()]}
     >>> config = ExperimentConfig("pilot", ["clockwise"], ["uniform"], trials=1, recorded=dealt)
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     trials = [RecordedTrial("uniform", "clockwise", 0, log)]
+    ...     trials = {("uniform", "clockwise", 0): log}
     ...     gohr.verify(write_recorded_run(f"{out}/run", config, trials)).ok
     True
     """
@@ -372,9 +352,9 @@ def write_recorded_run(
     learners = {learner.name: learner for learner in config.learners}
     rules = {rule.name: rule for rule in config.rules}
     with run.writing() as writer:
-        for one in trials:
-            trial = Trial.of(config, learners[one.learner], rules[one.task], one.number)
-            writer.record(run.place_of(trial), *encode(trial, one.log, one.wall_time_s))
+        for (learner, rule, number), log in trials.items():
+            trial = Trial.of(config, learners[learner], rules[rule], number)
+            writer.record(run.place_of(trial), *encode(trial, log))
     if path.exists():
         shutil.rmtree(path)
     os.replace(new, path)

@@ -5,7 +5,6 @@ A trial can be played in any process; the process of the run writes its result.
 
 from __future__ import annotations
 
-import hashlib
 import time
 import zlib
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 from gohr.board import N_CELLS, BoardSpec, draw_boards
 from gohr.errors import RuleError
 from gohr.experiments.config import ExperimentConfig
-from gohr.experiments.entries import LearnerEntry, RuleEntry, content_text
+from gohr.experiments.entries import LearnerEntry, RuleEntry, content_hash
 from gohr.experiments.store import TrialRecord, attempts_hash
 
 if TYPE_CHECKING:
@@ -73,11 +72,12 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """Content hash of all that determines the attempts, 32 hexadecimal digits."""
-        # One list as JSON, of which thousands of trials share the second half.
-        own = f'["{self.learner.hash}","{self.rule.hash}",{self.number},'
-        settings = self.episodes, self.horizon, self.seed, self.board
-        shared = _shared(*settings, self.recorded, self.task)
-        return hashlib.sha256((own + shared[1:]).encode()).hexdigest()[:32]
+        own = self.learner.hash, self.rule.hash, self.number
+        settings = self.episodes, self.horizon, self.seed, _record_of(self.board)
+        dealt: list[object] = []
+        if self.recorded is not None:
+            dealt = [{"boards": self.boards().tolist(), "order": "listed"}, self.task]
+        return content_hash([*own, *settings, *dealt])[:32]
 
     def play(self) -> TrialLog:
         """Play the trial.
@@ -110,16 +110,8 @@ class Trial:
         return np.random.default_rng(entropy)
 
 
-@lru_cache
-def _shared(
-    episodes: int, horizon: int, seed: int, board: BoardSpec, recorded: bytes | None, task: str
-) -> str:
-    """Return what the key has of the settings of an experiment, for all trials that share them."""
-    more: list[object] = []
-    if recorded is not None:
-        codes = [list(recorded[at : at + N_CELLS]) for at in range(0, len(recorded), N_CELLS)]
-        more = [{"boards": codes, "order": "listed"}, task]
-    return content_text([episodes, horizon, seed, board.record(), *more])
+#: The record of the boards, which thousands of trials share.
+_record_of = lru_cache(BoardSpec.record)
 
 
 def _word(hexadecimal: str) -> int:
@@ -185,7 +177,9 @@ def play_and_encode(trial: Trial) -> tuple[TrialRecord, bytes]:
     return encode(trial, log, time.perf_counter() - begun)
 
 
-def encode(trial: Trial, log: TrialLog, wall_time_s: float | None) -> tuple[TrialRecord, bytes]:
+def encode(
+    trial: Trial, log: TrialLog, wall_time_s: float | None = None
+) -> tuple[TrialRecord, bytes]:
     """Return a trial as a run keeps it: its record, and its compressed attempts."""
     from gohr.experiments.attempts import attempt_bytes
     from gohr.experiments.metrics import episode_bytes

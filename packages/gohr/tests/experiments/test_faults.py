@@ -139,7 +139,7 @@ def test_a_process_that_is_stopped_and_goes_on_loses_nothing(tmp_path, undisturb
             wait_until(lambda: len(hashes(out)) == 15, process)
         stopped = hashes(out)
         assert stopped.items() <= undisturbed.items()
-        assert status(out).settings["is_being_played"]
+        assert status(out).notes[0].endswith("missing), running")
         with pytest.raises(RunFolderError, match="another run is writing here"):
             run(Run.open(out).config, out)
         assert hashes(out) == stopped
@@ -200,34 +200,3 @@ def test_a_disk_without_room_for_a_beginning(small_disk):
         assert "run" in str(error.value)
         assert [p.name for p in small_disk.iterdir()] == ["fill"]
         (small_disk / "fill").unlink()
-
-
-LONG = """
-name = "long"
-rules = ["clockwise"]
-learners = ["uniform"]
-trials = 20000
-episodes = 200
-"""
-
-
-def test_status_of_a_run_that_goes_on_and_of_one_that_was_killed(tmp_path):
-    (tmp_path / "long.toml").write_text(LONG)
-    process = subprocess.Popen(
-        [*GNOMON, "run", "long.toml", "--out", "run"], cwd=tmp_path, stdout=subprocess.DEVNULL
-    )
-    try:
-        while not (tmp_path / "run" / "run.sqlite").exists():
-            assert process.poll() is None
-            time.sleep(0.02)
-        said = subprocess.run(
-            [*GNOMON, "status", "run"], cwd=tmp_path, capture_output=True, text=True, check=True
-        )
-        assert said.stdout.strip().splitlines()[-1].endswith("missing), running")
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    folder = Run.open(tmp_path / "run")
-    (pair,) = status(folder)
-    assert pair.done + pair.missing == 20_000
-    assert not status(folder).settings["is_being_played"]

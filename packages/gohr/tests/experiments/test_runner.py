@@ -12,7 +12,7 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gohr.errors import ConfigError, RuleError, StuckRuleWarning
-from gohr.experiments import ExperimentConfig, Run, Trial, elements, run, score, tag_effects
+from gohr.experiments import ExperimentConfig, Run, Trial, elements, run, score, status, tag_effects
 from gohr.run_page import findings_of
 from runs import hashes, n_played, n_recorded
 
@@ -146,6 +146,8 @@ def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers):
     process.wait()
     recorded = n_recorded(out)
     assert 20 <= recorded < 300
+    counts = f"300 trials ({recorded} done, 0 failed, {300 - recorded} missing), not running"
+    assert status(out).notes == (f"{out}: {counts}",)
 
     config = ExperimentConfig("long", ["clockwise"], ["uniform"], trials=300, episodes=200)
     assert n_played(config, out) == 300 - recorded

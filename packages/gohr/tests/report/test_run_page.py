@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from gohr.errors import RunFolderError
 from gohr.experiments import ExperimentConfig, Run, run, trials_of
 from gohr.rules import available_rules
 from gohr.run_page import report
@@ -156,15 +155,6 @@ def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
             fail(folder, record)
     page = Page(report(folder.path).read_text())
     assert "6 trials failed" in page.text
-
-
-def test_no_run_folder_no_report(tmp_path):
-    with pytest.raises(RunFolderError, match="expected a run folder, found none"):
-        report(tmp_path / "nothing")
-    (tmp_path / "run.sqlite").write_bytes(b"none")
-    with pytest.raises(RunFolderError, match="damaged"):
-        report(tmp_path)
-    assert not (tmp_path / "nothing").exists()
 
 
 def test_a_level_is_between_0_and_1(run_folder, tmp_path):

@@ -155,11 +155,6 @@ def test_a_wrong_file_is_told_in_one_line(folder, change):
     assert str(error.value) == f"{path}: {WRONG[change]}"
 
 
-def test_python_gets_the_same_messages():
-    with pytest.raises(ConfigError, match=r"^field 'trials': input should be greater"):
-        ExperimentConfig("x", ["clockwise"], ["uniform"], trials=0)
-
-
 def test_a_rule_that_does_not_parse_names_its_own_file(folder):
     (folder / "my-rule.txt").write_text("(*,*,*,*,0\n")
     with pytest.raises(RuleSyntaxError) as error:

@@ -64,11 +64,6 @@ def test_an_argument_of_another_kind_is_named():
         read_log("l.zip")  # type: ignore[arg-type]  # the wrong type is what is tested
 
 
-def test_a_log_prints_as_its_numbers():
-    log = TRIALS["clockwise", 0]
-    assert repr(log) == f"TrialLog: 3 boards, {log.n_attempts.sum()} attempts"
-
-
 def test_attempts_and_bytes_are_limited():
     with pytest.raises(ConfigError, match=f"expected at most {N_ROWS - 1} attempts, found more"):
         read_log(LOG, max_rows=N_ROWS - 1)

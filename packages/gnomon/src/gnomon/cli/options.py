@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from gnomon.cli.answer import JsonOption
 from gnomon.cli.sources import places_of
 from gnomon.errors import LEAST_RESAMPLES
 
@@ -145,6 +146,7 @@ class ShowOptions:
 
     latex: Latex = False
     figure: Figure = None
+    as_json: JsonOption = False
 
 
 def scores_or_summaries(

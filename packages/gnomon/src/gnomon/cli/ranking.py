@@ -40,7 +40,6 @@ def rank(
     *,
     scores: ScoreOptions,
     showing: ShowOptions,
-    as_json: JsonOption = False,
 ) -> None:
     """Rank algorithms or tasks, with intervals of ranks.
 
@@ -51,7 +50,7 @@ def rank(
     from gnomon.ranking import rank as ranked
 
     reads = (*source, scores.normalize)
-    with answering("rank", as_json=as_json, reads=reads, **vars(showing)) as answer:
+    with answering("rank", reads=reads, **vars(showing)) as answer:
         table = scores.last(source)
         if by == "algorithm" and table.normalization is not None:
             answer.warn(

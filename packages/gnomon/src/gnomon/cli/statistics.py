@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.answer import answering
 from gnomon.cli.options import (
     MOST,
     DrawOptions,
@@ -60,7 +60,6 @@ def estimate(
     scores: ScoreOptions,
     draws: DrawOptions,
     showing: ShowOptions,
-    as_json: JsonOption = False,
 ) -> None:
     """Estimate summary scores of algorithms, with intervals.
 
@@ -71,7 +70,7 @@ def estimate(
     from gnomon import stats
 
     reads = (*source, scores.normalize)
-    with answering("estimate", as_json=as_json, reads=reads, **vars(showing)) as answer:
+    with answering("estimate", reads=reads, **vars(showing)) as answer:
         runs_only = {
             "resampling": resampling != "runs" and resampling,
             "method": method != "auto" and method,
@@ -109,7 +108,6 @@ def compare(
     scores: ScoreOptions,
     draws: DrawOptions,
     showing: ShowOptions,
-    as_json: JsonOption = False,
 ) -> None:
     """Compare two algorithms, or all pairs.
 
@@ -122,7 +120,7 @@ def compare(
     from gnomon import stats
 
     reads = (*sources, scores.normalize)
-    with answering("compare", as_json=as_json, reads=reads, **vars(showing)) as answer:
+    with answering("compare", reads=reads, **vars(showing)) as answer:
         source, two = sources_and_pair(sources, scores.table)
         runs_only = {"paired": paired, "method": method != "auto" and method}
         table, wanted = scores_or_summaries(source, scores, metric, runs_only)
@@ -212,7 +210,6 @@ def gate(
     level: Level = 0.95,
     scores: ScoreOptions,
     showing: ShowOptions,
-    as_json: JsonOption = False,
 ) -> None:
     """Pass or fail a new version, or keep candidates of a loop.
 
@@ -232,9 +229,7 @@ def gate(
             verb = "needs" if loop is None else "does not apply to"
             raise typer.BadParameter(f"--{name.replace('_', '-')} {verb} --loop")
     if loop is not None:
-        with answering(
-            "gate", as_json=as_json, reads=[loop, *(sources or [])], **vars(showing)
-        ) as answer:
+        with answering("gate", reads=[loop, *(sources or [])], **vars(showing)) as answer:
             is_new = not loop.exists()
             state = _loop_of(loop, familywise, error, scores.lower_is_better)
             for place in sources or []:
@@ -255,7 +250,7 @@ def gate(
     from gnomon.stats.comparison import chosen_pair
 
     reads = (*sources, scores.normalize)
-    with answering("gate", as_json=as_json, reads=reads, **vars(showing)) as answer:
+    with answering("gate", reads=reads, **vars(showing)) as answer:
         source, two = sources_and_pair(sources, scores.table)
         if two is None and len(source) != 2:
             raise typer.BadParameter(f"expected NEW and BASE, found {' '.join(sources)}")
@@ -312,7 +307,6 @@ def profile(
     *,
     scores: ScoreOptions,
     showing: ShowOptions,
-    as_json: JsonOption = False,
 ) -> None:
     """Show the share of runs or tasks above a threshold.
 
@@ -323,10 +317,10 @@ def profile(
     from gnomon.stats import profile as profiles_of
 
     reads = (*source, scores.normalize)
-    with answering("profile", as_json=as_json, reads=reads, **vars(showing)) as answer:
+    with answering("profile", reads=reads, **vars(showing)) as answer:
         table = scores.last(source, algorithm)
         found = profiles_of(table, kind, tau, level=level, n_resamples=resamples, rng=seed)
-        if kind not in ("run_score", "average_score") and (as_json or tau):
+        if kind not in ("run_score", "average_score") and (showing.as_json or tau):
             answer.warn(f"profiles of kind {kind} have no bands: low and high are empty")
         answer.show(found)
 
@@ -350,7 +344,6 @@ def curves(
     scores: ScoreOptions,
     draws: DrawOptions,
     showing: ShowOptions,
-    as_json: JsonOption = False,
 ) -> None:
     """Show metrics over the steps of training.
 
@@ -368,7 +361,7 @@ def curves(
     from gnomon.stats import summarize_runs
 
     reads = (*source, scores.normalize)
-    with answering("curves", as_json=as_json, reads=reads, **vars(showing)) as answer:
+    with answering("curves", reads=reads, **vars(showing)) as answer:
         table = scores.table(source, curves=True).select(algorithms=algorithm)
         table = scores.normalized(table if at is None else up_to(table, at))
         wanted, options = metric or "iqm", draws.arguments() | {"method": method}
@@ -398,7 +391,6 @@ def plan(
     *,
     scores: ScoreOptions,
     showing: ShowOptions,
-    as_json: JsonOption = False,
 ) -> None:
     """Estimate how many runs are needed.
 
@@ -412,7 +404,7 @@ def plan(
     from gnomon.stats import plan as planned
 
     reads = (*sources, scores.normalize)
-    with answering("plan", as_json=as_json, reads=reads, **vars(showing)) as answer:
+    with answering("plan", reads=reads, **vars(showing)) as answer:
         source, named = sources_and_pair(sources, scores.table)
         a, b = named or (None, None)
         table = scores.last(source)

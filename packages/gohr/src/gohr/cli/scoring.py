@@ -82,7 +82,6 @@ def elements(
     seed: Seed = 0,
     *,
     show: ShowOptions,
-    as_json: JsonOption = False,
 ) -> None:
     """Compare the errors on each rule with those on a baseline.
 
@@ -96,7 +95,7 @@ def elements(
     from gohr.experiments import Run, tag_effects
     from gohr.experiments import elements as compared
 
-    with answering("elements", as_json=as_json, reads=[run], **vars(show)) as answer:
+    with answering("elements", reads=[run], **vars(show)) as answer:
         folder = Run.open(run)
         effects = tag_effects(folder, tag, level=level)
         if tag and baseline is None and folder.config.baseline is None:

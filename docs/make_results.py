@@ -21,7 +21,8 @@ from gnomon.distillation.validation import HeldOut
 from gnomon.plot import Figure
 from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, SERIES, SIZE, dress, new_drawing
 from gnomon.ranking import Ranking, rank
-from gnomon.scores import ScoreTable, load_scores, measured_provenance
+from gnomon.scores import ScoreTable, load_scores
+from gnomon.scores.datasets import measured_provenance
 from gnomon.stats import estimate
 from gohr.experiments.rule_tags import TagEffects, tag_effects_of
 from gohr.rules import FAMILIES, rule_info

@@ -123,7 +123,6 @@ def test_a_wrong_word_is_refused(function, argument):
     [
         (gnomon.stats.metric_named, ["nonsense"], {}),
         (gnomon.load_scores, ["nonsense"], {}),
-        (gnomon.scores.measured_provenance, ["nonsense"], {}),
         (ScoreTable.from_arrays, [{"a": X}], {"units": "nonsense"}),
         (gnomon.distill, [MANY], {"transform": "nonsense"}),
         (gnomon.distill, [MANY], {"summary": "nonsense"}),

@@ -26,7 +26,7 @@ def test_normalisation_is_recorded(by, higher):
             return
         raw = ScoreTable.from_arrays({"a": X + 1000, "b": X + 2000})
     scaled = normalize(raw, by)
-    assert scaled.normalization.name in scaled.describe()
+    assert scaled.normalization.name in str(scaled)
     assert scaled.provenance[-1] == scaled.normalization.name
     assert scaled.higher_is_better
     for task, (zero, one) in scaled.normalization.anchors.items():

@@ -53,7 +53,7 @@ def test_a_threshold_never_reached_is_censored():
     times = summarize_runs(TABLE, "time_to_threshold", threshold=1e9)
     assert not times.higher_is_better
     assert np.isinf(times.runs("a", "task_0")).all()
-    assert "24 censored runs" in times.describe()
+    assert "24 censored runs" in str(times)
 
 
 def test_a_run_that_ends_early_does_not_erase_the_others():

@@ -111,7 +111,7 @@ def show_scores(answer: Answer, table: ScoreTable, out: Path | None) -> None:
         write_scores(table, out)
         if answer.as_json:  # Ten million rows would be three gigabytes of text.
             answer.results(table.to_records())
-        answer.say(f"{table.describe()}\n{origin}\nwritten to {out}")
+        answer.say(f"{table}\n{origin}\nwritten to {out}")
         return
     answer.say(f"{table.scale}; {origin}")
     if answer.as_json:

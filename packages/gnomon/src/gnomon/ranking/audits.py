@@ -201,7 +201,7 @@ def tried(compute: Callable[[], _T]) -> _T | GnomonError:
 
 def _on_table(table: ScoreTable) -> list[Statement]:
     """Report what the table contains and lacks, and how many tasks all algorithms share."""
-    head, *gaps = table.describe().splitlines()
+    head, *gaps = str(table).splitlines()
     counts = table.run_counts[table.run_counts > 0]
     found = [Statement("table", "contents", head, float(len(table)))]
     shown = f"Tasks: {listed(table.tasks, MOST_TASKS)}"

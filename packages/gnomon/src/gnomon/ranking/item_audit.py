@@ -66,7 +66,7 @@ def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statem
         found = _random_tables(answers[np.ix_(models, items)], rng)
         drawn = [one[:, np.argsort(items)] for one in found]
     return (
-        *(Statement("table", "contents", line) for line in table.describe().splitlines()[:2]),
+        *(Statement("table", "contents", line) for line in str(table).splitlines()[:2]),
         *_missing(table, matrix, is_share),
         *_texts(table.rows),
         *_copies(names, answers, drawn),

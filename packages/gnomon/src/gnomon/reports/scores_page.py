@@ -227,7 +227,7 @@ def scores_report(
         sections += _audit(found)
         answers = _answers(found)
     return report_of(
-        last, title, last.describe().splitlines()[0], answers, sections,
+        last, title, str(last).splitlines()[0], answers, sections,
         [*of_steps, *found.warnings, *notes],
         level=level, seed=seed, card={"resamples": f"{n_resamples:,}"},
     )  # fmt: skip
@@ -478,7 +478,7 @@ def _audit(found: _Findings) -> list[Section]:
     """Return what the audit found beside the numbers above, section by section."""
     audited = tried(lambda: found.audit)
     if isinstance(audited, GnomonError):
-        lines = found.table.describe().splitlines()
+        lines = str(found.table).splitlines()
         return [Section("table", TITLES["table"], tuple(map(sentence, lines)))]
     names = dict.fromkeys(one.section for one in audited if one.section not in _SHOWN)
     return [Section(name, TITLES[name], _said(found, name)) for name in names]

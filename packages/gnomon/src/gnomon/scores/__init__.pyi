@@ -1,6 +1,5 @@
 from .datasets import available_datasets as available_datasets
 from .datasets import load_scores as load_scores
-from .datasets import measured_provenance as measured_provenance
 from .normalization import normalize as normalize
 from .readers.registry import Reader as Reader
 from .readers.registry import ReadRequest as ReadRequest
@@ -21,7 +20,6 @@ __all__ = [
     "available_datasets",
     "available_readers",
     "load_scores",
-    "measured_provenance",
     "normalize",
     "on_grid",
     "read_scores",

@@ -452,7 +452,9 @@ def _column(values: Any, name: str) -> Column:
         return values
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist()  # None where it is masked
-    array = values if isinstance(values, np.ndarray) else _numbers_of(values)
+    kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    has_numbers = kind.startswith(("int", "uint", "float", "bool", "double"))
+    array = np.asarray(values) if has_numbers or isinstance(values, np.ndarray) else None
     if array is not None and array.ndim == 1:
         kind = array.dtype.kind
         if kind == "U":
@@ -469,16 +471,6 @@ def _column(values: Any, name: str) -> Column:
             values = getattr(values, method)()
             break
     return _column_of(values, name)
-
-
-def _numbers_of(values: Any) -> npt.NDArray[Any] | None:
-    """Return the array of a column of a data frame that holds numbers without gaps."""
-    kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
-    if kind.startswith(("int", "uint", "float", "bool", "double")) and hasattr(values, "to_numpy"):
-        with_gaps = getattr(values, "null_count", 0)
-        if (with_gaps() if callable(with_gaps) else with_gaps) == 0:
-            return np.asarray(values.to_numpy())
-    return None
 
 
 def _column_of(values: Iterable[Any], name: str) -> Column:

@@ -190,7 +190,12 @@ class ScoreTable:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"<ScoreTable: {self.describe().splitlines()[0]}>"
+        return f"<ScoreTable: {str(self).splitlines()[0]}>"
+
+    def __str__(self) -> str:
+        from gnomon.scores.checks import contents
+
+        return contents(self)
 
     def _repr_html_(self) -> str:
         from gnomon.scores.checks import html_contents
@@ -446,14 +451,6 @@ class ScoreTable:
         """What a score is, for an axis: ``return, points``; with the normalisation."""
         notes = [self.unit, self.normalization and f"{self.normalization.name} normalised"]
         return ", ".join([self.metric.replace("_", " "), *(note for note in notes if note)])
-
-    def describe(self) -> str:
-        """Return what the table holds and what is missing in it, one fact per line."""
-        from gnomon.scores.checks import contents
-
-        return contents(self)
-
-    __str__ = describe
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars data frame; Polars must be installed."""

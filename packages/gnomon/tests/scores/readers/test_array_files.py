@@ -33,12 +33,6 @@ def test_faults_are_told_in_one_line(tmp_path):
     for name, content, said in [
         ("text.json", {"dqn": {"pong": ["one"]}}, "found neither for dqn"),
         ("ragged.json", {"dqn": [[1, 2], [3]]}, "dqn: expected an array of numbers (runs, tasks)"),
-        ("none.json", {"dqn": {}}, "found neither for dqn"),
-        (
-            "deep.json",
-            {"dqn": [[[[1.0]]]]},
-            "dqn: expected shape (runs, tasks), found (1, 1, 1, 1)",
-        ),
     ]:
         path = written(tmp_path / name, content)
         with pytest.raises(ScoreDataError) as error:

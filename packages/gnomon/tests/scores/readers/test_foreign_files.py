@@ -115,11 +115,6 @@ RIGHT = {
         {},
         [("file", "file", 0, 0, 1.0), ("file", "file", 0, 10, 7.5)],
     ),
-    "a table of tasks as rows": (
-        "env_id,dqn,ppo\nPong,1.0 ± 0.2,2\n",
-        {},
-        [("dqn", "Pong", 0, 1.0), ("ppo", "Pong", 0, 2.0)],
-    ),
     "a table of tasks as rows without a heading": (
         ",dqn,ppo\npong,1,2\n",
         {"columns_are": "algorithms"},
@@ -165,10 +160,6 @@ WRONG = {
         {"metric": "lr"}, ": column 'config.lr' is a setting of runs, not a score",
     ),
     "a discount": (
-        "agent,env,seed,gamma,return\na,t,0,0.9,1\n", {"metric": "gamma"},
-        ": column 'gamma' is a setting of runs, not a score",
-    ),
-    "a discount, named as the score": (
         "agent,env,seed,gamma,return\na,t,0,0.9,1\n", {"columns": {"score": "gamma"}},
         ": column 'gamma' is a setting of runs, not a score",
     ),

@@ -70,15 +70,6 @@ def test_a_real_log_of_scores_with_keys_clusters_and_tokens():
     assert set(table.to_polars()["metrics.repeated"]) == {0.0}
 
 
-@is_shared
-def test_a_folder_holds_models_to_compare(tmp_path):
-    for name in ("capitals-strong.json", "capitals-weak.json"):
-        (tmp_path / name).write_bytes((INSPECT / name).read_bytes())
-    table = read_scores(tmp_path, metric="match", cluster="passage")
-    assert table.algorithms == ("mockllm/strong", "mockllm/weak")
-    assert str(table).startswith("2 models x 6 items (3 clusters), 2 to 3 epochs")
-
-
 @pytest.mark.parametrize("method", [93, zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
 def test_an_archive_and_a_json_file_give_the_same_table(tmp_path, method):
     samples = [sample(i, epoch) for epoch in (1, 2) for i in (1, 2, 3)]

@@ -14,10 +14,9 @@ import numpy as np
 from gohr import BoardSpec, draw_boards
 from gohr import jax as gjax
 from gohr.engine.boards import Boards
-from gohr.engine.compiler import CompiledRule
 from gohr.jax.states import EnvState, Reply, attempt
 from gohr.outcomes import RESET, STALEMATE
-from gohr.rules import parse
+from gohr.rules import RuleSet, parse
 
 #: The paper's boards; of some pieces, shapes and colors; full ones.
 SPECS = (
@@ -113,7 +112,7 @@ def engine_side(play: Sequence[Boards]) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def replay(
-    rules: Sequence[CompiledRule],
+    rules: Sequence[RuleSet],
     spec: BoardSpec,
     *,
     per_rule: int,
@@ -127,7 +126,7 @@ def replay(
     boards = draw_boards(len(rows), spec, rng=rng)
     states = states_on(env, params, rows, boards)
     decks = np.split(boards, len(rules))
-    play = [Boards.empty(rule, per_rule) for rule in rules]
+    play = [Boards.empty(rule, per_rule, spec) for rule in rules]
     for mine, deck in zip(play, decks, strict=True):
         mine.advance(np.full(per_rule, RESET), deck)
     met: Counter[int] = Counter()

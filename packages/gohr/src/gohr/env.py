@@ -108,7 +108,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         if render_mode is not None:
             check_word("render_mode", render_mode, self.metadata["render_modes"])
         self.board_spec = board_spec(board)
-        self.rule = rule_set(rule)
+        self.rule = resolve_rule(rule)
         self.reveal = reveal
         self.render_mode = render_mode
         self.metadata = {**type(self).metadata, "reveal": reveal}
@@ -248,11 +248,6 @@ def observation_space(spec: BoardSpec) -> spaces.Dict:
             "bucket": spaces.Discrete(1 + N_BUCKETS),
         }
     )
-
-
-def rule_set(rule: str | RuleSet) -> RuleSet:
-    """Return a rule given as a tree, as a name of the library, or as a file."""
-    return rule if isinstance(rule, RuleSet) else resolve_rule(rule)
 
 
 def board_codes(board: Any, spec: BoardSpec) -> npt.NDArray[np.uint8]:

@@ -17,8 +17,9 @@ from gnomon.errors import check_count
 from gohr.board import N_CELLS, board_spec, draw_boards
 from gohr.drawing import board_pixels, board_text
 from gohr.engine.program import OUTCOME, SHAPE, Replies
-from gohr.env import BoardLike, action_space, observation_space, rule_set
+from gohr.env import BoardLike, action_space, observation_space
 from gohr.outcomes import LEAVE, NEW_BOARD, RESET, Autoreset
+from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
 
 #: Boards drawn at a time, in multiples of the number of boards in play.
@@ -139,7 +140,7 @@ class HiddenRulesVectorEnv(
         check_count("num_envs", num_envs)
         self.num_envs = num_envs
         self.board_spec = board_spec(board)
-        self.rule = rule_set(rule)
+        self.rule = resolve_rule(rule)
         self.reveal = reveal
         self.copy = copy
         self.render_mode = render_mode

@@ -86,7 +86,7 @@ def test_a_rule_is_found_by_name_or_else_by_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("(*,*,*,*,2)\r\n")
     assert resolve_rule(path) == resolve_rule(str(path)) == parse("(*,*,*,*,2)")
-    assert resolve_rule("clockwise") is load_rule("clockwise")
+    assert resolve_rule("clockwise") == load_rule("clockwise")
 
 
 def test_an_error_in_a_file_names_the_file(tmp_path: Path) -> None:

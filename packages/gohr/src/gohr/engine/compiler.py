@@ -22,18 +22,8 @@ from gohr.engine.conditions import AtomConditions, OrderTable, position_field, p
 from gohr.engine.program import pack
 from gohr.engine.value_sets import Value, bucket_bits, value_of
 from gohr.errors import RuleError
-from gohr.rules.syntax import (
-    Atom,
-    Expression,
-    ListOf,
-    Name,
-    Number,
-    RuleLine,
-    RuleSet,
-    Text,
-    check_rule,
-)
-from gohr.rules.variables import is_literal, walk
+from gohr.rules.syntax import Atom, Expression, Name, Number, RuleLine, RuleSet, Text, check_rule
+from gohr.rules.variables import is_literal, literals_of, walk
 
 #: Values of (p, pc, ps, quadrant): three buckets or none, and the bucket nearest to the cell.
 N_BUCKET_STATES = 5 * 5 * 5 * 4
@@ -178,9 +168,8 @@ def _names_table(field: Expression | None, palette: tuple[str, ...]) -> npt.NDAr
     """Return 1 for each name of the palette that a shape or color field accepts."""
     if field is None or not is_literal(field):
         return np.ones(len(palette), dtype=np.uint8)
-    items = field.items if isinstance(field, ListOf) else (field,)
-    spelt = [item.value if isinstance(item, Text) else str(item) for item in items]
-    if not any(isinstance(item, Number) for item in items):
+    spelt = literals_of(field)
+    if not any(isinstance(item, Number) for item in walk(field)):
         # A list with a number in it is matched as it is spelt, any other in upper case.
         spelt = [name.upper() for name in spelt]
     return np.array([name in spelt for name in palette], dtype=np.uint8)

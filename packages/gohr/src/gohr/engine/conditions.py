@@ -15,8 +15,8 @@ from gnomon.errors import UnknownNameError
 from gohr.board import N_CELLS, BoardSpec
 from gohr.engine.value_sets import Program, ProgramBuilder
 from gohr.errors import RuleError
-from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, Order, Text
-from gohr.rules.variables import is_literal
+from gohr.rules.syntax import Atom, Expression, Order
+from gohr.rules.variables import cells_in, is_literal, orders_in
 
 #: The rank of a cell that an order does not list.
 UNRANKED = 255
@@ -92,25 +92,9 @@ class OrderTable:
 
 def position_field(position: Expression, orders: OrderTable) -> PositionField:
     """Translate a position field, a number or name or (nested) list of them."""
-    cells = [0] * N_CELLS
-    used: list[int] = []
-
-    def read(item: Expression) -> None:
-        match item:
-            case Number(value=pos):
-                if 1 <= pos <= N_CELLS:
-                    cells[pos - 1] = 1
-            case ListOf(items=items):
-                for inner in items:
-                    read(inner)
-            case Name() | Text():
-                name = item.value if isinstance(item, Text) else str(item)
-                used.append(orders.number(name))
-            case _:
-                raise RuleError(f"expected cells and orders as a position, found {item}")
-
-    read(position)
-    return PositionField(tuple(cells), tuple(used))
+    listed = cells_in(position)
+    cells = tuple(int(pos in listed) for pos in range(1, 1 + N_CELLS))
+    return PositionField(cells, tuple(orders.number(name.value) for name in orders_in(position)))
 
 
 def programs_of(atom: Atom, spec: BoardSpec, *, simple_buckets: bool) -> tuple[Program, ...]:

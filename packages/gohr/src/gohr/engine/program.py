@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gohr.board import N_BUCKETS, N_CELLS, nearest_bucket
-from gohr.engine.conditions import UNRANKED, AtomConditions, PositionField
+from gohr.engine.conditions import UNRANKED, AtomConditions
 from gohr.engine.value_sets import BY_BUCKET, LAST, THIS, Program
 from gohr.errors import RuleError
 
@@ -238,7 +238,9 @@ def _conditions(conditions: AtomConditions, start: int, orders: list[int]) -> li
     for fields in (conditions.positions, postpos):
         flat.append(len(fields))
         for where in fields:
-            flat += _position(where, orders)
+            # Cells, the number of orders, and where their ranks are.
+            flat += [_word(np.array(where.cells) != 0), len(where.orders)]
+            flat += [orders[o] for o in where.orders]
     flat.append(len(conditions.programs))
     code = sum(4 + 5 * len(p.instructions) for p in conditions.programs)
     table_at = start + len(flat) + code
@@ -250,15 +252,6 @@ def _conditions(conditions: AtomConditions, start: int, orders: list[int]) -> li
             tables += table
         flat += _instructions(program, places)
     return flat + tables
-
-
-def _position(where: PositionField, orders: list[int]) -> list[int]:
-    """Return cells, the number of orders, and where their ranks are."""
-    return [
-        _word(np.array(where.cells) != 0),
-        len(where.orders),
-        *(orders[o] for o in where.orders),
-    ]
 
 
 def _instructions(program: Program, places: list[int]) -> list[int]:

@@ -157,9 +157,7 @@ class ProgramBuilder:
 
     def _node(self, expression: Expression) -> _Node:
         match expression:
-            case Number(value=value):
-                return _Node((frozenset([value]),), None)
-            case Text(value=value):
+            case Number(value=value) | Text(value=value):
                 return _Node((frozenset([value]),), None)
             case Name(parts=parts):
                 return self._name(parts)
@@ -288,11 +286,8 @@ def _as_value(name: str) -> int | str:
 
 def _quadrant(positions: Values, turn: int) -> Values:
     """Return the bucket of the quadrant of a cell, or one a number of steps further on."""
-    found = set()
-    for pos in positions:
-        assert isinstance(pos, int)
-        found.add((nearest_bucket(pos) + turn) % N_BUCKETS)
-    return frozenset(found)
+    cells = (pos for pos in positions if isinstance(pos, int))
+    return frozenset((nearest_bucket(pos) + turn) % N_BUCKETS for pos in cells)
 
 
 def _operation(symbol: str) -> Callable[[Values, Values], Values]:

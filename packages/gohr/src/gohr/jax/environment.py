@@ -6,7 +6,8 @@ Each program is compiled once for all environments whose tables have the same sh
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gohr.board import N_BUCKETS, N_CELLS, BoardSpec, board_spec
-from gohr.engine.compiler import CompiledRule, compile_rule
+from gohr.engine.compiler import compile_rule
 from gohr.jax.states import EnvState, Reply, attempt, begin, permitted
 from gohr.jax.tables import to_tables
 from gohr.outcomes import STALEMATE
@@ -23,7 +24,6 @@ from gohr.registration import HORIZON
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
 
-Rule: TypeAlias = str | RuleSet | CompiledRule
 Step: TypeAlias = tuple["Observation", EnvState, jax.Array, jax.Array, jax.Array, dict[str, Any]]
 
 
@@ -166,54 +166,48 @@ class HiddenRules:
         horizon = params.max_steps_in_episode
         make_attempts = jax.vmap(lambda s, a: attempt(params.rules, s, a, horizon, self.board))
         after, reply = make_attempts(states, actions)
-        done = reply.done
-        n_fresh = -(-len(done) // 16)
-        dealt = _draw_boards(key, self.board, n_fresh)
-        # A processor handles the few rows that have ended; a GPU is faster over all of them.
-        deal = {"default": self._deal_to_few, "cuda": self._deal_to_all, "rocm": self._deal_to_all}
-        states = jax.lax.platform_dependent(params, after, done, dealt, **deal)
-        return _answer(after, reply, states)
+        boards = _draw_boards(key, self.board, -(-len(reply.done) // 16))
+        return _answer(after, reply, self._begin_anew(params, after, reply.done, boards))
 
     #: What the rule would accept now, for reference players and tests.
     permitted = staticmethod(jax.jit(permitted))
 
-    # -- dealing -----------------------------------------------------------------------------------
-
-    def _begin_each(self, params: EnvParams, *rows: jax.Array) -> EnvState:
-        """Begin with rules, cells and codes row by row."""
-        return jax.vmap(lambda *row: begin(params.rules, *row, self.board))(*rows)
-
-    def _deal_to_all(
-        self, params: EnvParams, after: EnvState, done: jax.Array, dealt: tuple[jax.Array, ...]
+    def _begin_anew(
+        self, params: EnvParams, states: EnvState, done: jax.Array, boards: tuple[jax.Array, ...]
     ) -> EnvState:
-        """Begin an episode in every row, and keep those of the rows whose episode has ended."""
-        nth = (jnp.cumsum(done, dtype=jnp.int32) - 1) % len(dealt[0])
-        fresh = self._begin_each(params, after.rule, *(each[nth] for each in dealt))
-        return jax.vmap(_new_if)(done, fresh, after)
+        """Begin an episode in the rows that are done; the n-th of them gets the n-th board."""
+        n_rows, n_boards = len(done), len(boards[0])
 
-    def _deal_to_few(
-        self, params: EnvParams, after: EnvState, done: jax.Array, dealt: tuple[jax.Array, ...]
-    ) -> EnvState:
-        """Begin an episode in the rows whose episode has ended, a few at a time."""
-        n_rows, n_dealt = len(done), len(dealt[0])
-        [ended] = jnp.nonzero(done, size=n_rows, fill_value=n_rows)
-        some = jnp.arange(-(-n_dealt // 4), dtype=jnp.int32)
+        def begun(rules: jax.Array, nth: jax.Array) -> EnvState:
+            dealt = (each[nth % n_boards] for each in boards)
+            begin_each = jax.vmap(functools.partial(begin, params.rules, spec=self.board))
+            return begin_each(rules, *dealt)
 
-        def deal(carry: tuple[jax.Array, EnvState]) -> tuple[jax.Array, EnvState]:
-            n_begun, states = carry
-            # Behind the last row, if none is left.
-            rows = ended.at[n_begun + some].get(mode="fill", fill_value=n_rows)
-            boards = (each[(n_begun + some) % n_dealt] for each in dealt)
-            fresh = self._begin_each(params, after.rule[rows], *boards)
-            put = jax.tree.map(lambda x, new: x.at[rows].set(new, mode="drop"), states, fresh)
-            return n_begun + len(some), put
+        def in_all_rows() -> EnvState:
+            fresh = begun(states.rule, jnp.cumsum(done, dtype=jnp.int32) - 1)
+            return jax.vmap(_new_if)(done, fresh, states)
 
-        n_ended = done.sum(dtype=jnp.int32)
-        return jax.lax.while_loop(lambda c: c[0] < n_ended, deal, (jnp.int32(0), after))[1]
+        def in_few_rows() -> EnvState:
+            [rows_done] = jnp.nonzero(done, size=n_rows, fill_value=n_rows)
+            some = jnp.arange(-(-n_boards // 4), dtype=jnp.int32)
+
+            def begin_some(turn: jax.Array, states: EnvState) -> EnvState:
+                nth = turn * len(some) + some
+                # Behind the last row, if none is left.
+                rows = rows_done.at[nth].get(mode="fill", fill_value=n_rows)
+                fresh = begun(states.rule[rows], nth)
+                return jax.tree.map(lambda x, new: x.at[rows].set(new, mode="drop"), states, fresh)
+
+            n_turns = -(-done.sum(dtype=jnp.int32) // len(some))
+            return jax.lax.fori_loop(0, n_turns, begin_some, states)
+
+        # A processor handles the few rows that are done; a GPU is faster over all of them.
+        of_gpu = {"cuda": in_all_rows, "rocm": in_all_rows}
+        return jax.lax.platform_dependent(default=in_few_rows, **of_gpu)
 
 
 def make(
-    rules: Rule | Sequence[Rule] = "color-match",
+    rules: str | RuleSet | Sequence[str | RuleSet] = "color-match",
     *,
     board: BoardSpec | Mapping[str, Any] | None = None,
     **params: Any,
@@ -222,8 +216,8 @@ def make(
 
     Parameters
     ----------
-    rules : str, RuleSet, CompiledRule, or a sequence of them
-        Names of the library, rule files, or rules. With several rules, every board plays one of
+    rules : str, RuleSet, or a sequence of them
+        Names of the library, files, or trees. With several rules, every board plays one of
         them.
     board : BoardSpec or mapping, optional
         How boards are drawn; a mapping gives fields of a :class:`~gohr.BoardSpec`.
@@ -245,9 +239,8 @@ def make(
     (1, 50)
     """
     spec = board_spec(board)
-    each = [rules] if isinstance(rules, str | RuleSet | CompiledRule) else list(rules)
-    read = [resolve_rule(rule) if isinstance(rule, str) else rule for rule in each]
-    compiled = [compile_rule(rule, spec) if isinstance(rule, RuleSet) else rule for rule in read]
+    each = [rules] if isinstance(rules, str | RuleSet) else rules
+    compiled = [compile_rule(resolve_rule(rule), spec) for rule in each]
     numbers = {"rule": -1, "max_steps_in_episode": HORIZON, **params}
     given = EnvParams(to_tables(compiled), **{name: np.int32(n) for name, n in numbers.items()})
     return HiddenRules(spec), jax.tree.map(jnp.asarray, given)
@@ -276,73 +269,70 @@ def _draw_boards(key: jax.Array, spec: BoardSpec, *batch: int) -> tuple[jax.Arra
     """Draw boards with the distribution of :func:`gohr.draw_boards`, which describes it.
 
     Returns the cells of the pieces, 0 to 35 and all different, and their codes, 0 for an absent
-    piece; both uint8 of shape (*batch, most pieces). Until the end the batch is the last axis, so
-    that a choice is one operation on vectors.
+    piece; both uint8 of shape (*batch, most pieces).
     """
-    most = spec.pieces[1]
-    slot = np.arange(most, dtype=np.uint32).reshape(-1, *[1] * len(batch))
-    ranges = spec.pieces, spec.shapes, spec.colors
-    palettes = len(spec.shape_palette), len(spec.color_palette)
-    sizes = [*(high - low + 1 for low, high in ranges), *[N_CELLS] * most]
-    for size, (least, k) in zip(palettes, ranges[1:], strict=True):
-        sizes += [size] * most + [most] * k + [size] * (k if least < size else 0)
-    places = _words_of(sizes)
-    words, place = [*jax.random.bits(key, (places[-1] + 1, *batch), jnp.uint32)], iter(places)
+    n_words = itertools.count()  # advanced by each word that the boards take
+    blank = (jnp.zeros(batch, jnp.uint32) for _ in n_words)
+    jax.eval_shape(lambda: _boards_from(blank, spec))
+    words = jax.random.bits(key, (next(n_words), *batch), jnp.uint32)
+    return _boards_from(iter(words), spec)
 
-    def below(*bounds: int | jax.Array) -> list[jax.Array]:
-        """Draw a number below each bound, in the order of their sizes."""
+
+def _boards_from(words: Iterator[jax.Array], spec: BoardSpec) -> tuple[jax.Array, jax.Array]:
+    """Make boards of words of 32 random bits.
+
+    A choice among n is the high word of the product of a word and n, and the low word serves the
+    next choice, as long as all choices of a word together have at most 2**18 outcomes, which keeps
+    the bias below 2**-14. Until the end the batch is the last axis, so that a choice is one
+    operation on vectors.
+    """
+    word, room = jnp.uint32(0), 0
+    most, palettes = spec.pieces[1], (len(spec.shape_palette), len(spec.color_palette))
+
+    def below(size: int, *bounds: int | jax.Array) -> list[jax.Array]:
+        """Draw a number below each bound, of which none is above `size`."""
+        nonlocal word, room
         numbers = []
         for bound in bounds:
-            at = next(place)
-            high, low = words[at] >> 16, words[at] & 0xFFFF
+            if size > room:
+                word, room = next(words), 1 << 18
+            room //= size
+            high, low = word >> 16, word & 0xFFFF
             numbers.append((high * bound + (low * bound >> 16)) >> 16)
-            words[at] *= bound
+            word *= bound
         return numbers
+
+    def distinct(k: int, bound: int | jax.Array, size: int) -> jax.Array:
+        """Draw different numbers below a bound.
+
+        This decodes a Lehmer code: from the end, each choice shifts for the one before it.
+        """
+        chosen = below(size, *(bound - i for i in range(k)))
+        for i in reversed(range(k)):
+            for j in range(i + 1, k):
+                chosen[j] += chosen[j] >= chosen[i]
+        return jnp.stack(chosen)
 
     def look(n_classes: jax.Array, ends: tuple[int, int], size: int) -> jax.Array:
         """Draw the shapes, or the colors, of all pieces."""
         least, k = ends
-        found = jnp.stack(below(*[jnp.where(n_classes == 0, size, n_classes)] * most))
+        found = jnp.stack(below(size, *[jnp.where(n_classes == 0, size, n_classes)] * most))
         if k:
-            chosen = _distinct(below(*(n_pieces - i for i in range(k))))
-            for i in range(k):
-                found = jnp.where((slot == chosen[i]) & (i < n_classes), jnp.uint32(i), found)
+            for i, chosen in enumerate(distinct(k, n_pieces, most)):
+                found = jnp.where((slot == chosen) & (i < n_classes), jnp.uint32(i), found)
         if not k or least == size:  # with all names, it makes no difference which is which
             return found
-        names = _distinct(below(*range(size, size - k, -1)))
         known = jnp.minimum(found, k - 1).astype(jnp.int32)
+        names = distinct(k, size, size)
         named = jnp.take_along_axis(names, known, axis=0, mode="promise_in_bounds")
         return jnp.where(n_classes == 0, found, named)
 
-    n_pieces, n_shapes, n_colors = (low + below(high - low + 1)[0] for low, high in ranges)
-    cells = _distinct(below(*range(N_CELLS, N_CELLS - most, -1)))
+    ranges = spec.pieces, spec.shapes, spec.colors
+    n_pieces, n_shapes, n_colors = (low + below(n := high - low + 1, n)[0] for low, high in ranges)
+    slot = np.arange(most, dtype=np.uint32).reshape(-1, *[1] * n_pieces.ndim)
+    cells = distinct(most, N_CELLS, N_CELLS)
     code = 1 + palettes[1] * look(n_shapes, spec.shapes, palettes[0])
     code += look(n_colors, spec.colors, palettes[1])
     codes = jnp.where(slot < n_pieces, code, 0)
     cells, codes = (jnp.moveaxis(x, 0, -1).astype(jnp.uint8) for x in (cells, codes))
     return cells, codes
-
-
-def _words_of(sizes: Sequence[int]) -> list[int]:
-    """Return the word of 32 random bits that gives each of some choices, among `sizes` at most.
-
-    A choice among n is the high word of the product of the word and n, and the low word serves the
-    next choice, as long as all choices of a word together have at most 2**18 outcomes, which keeps
-    the bias below 2**-14.
-    """
-    found, room = [-1], 0
-    for size in sizes:
-        found.append(found[-1] + (size > room))
-        room = (room if size <= room else 1 << 18) // size
-    return found[1:]
-
-
-def _distinct(chosen: list[jax.Array]) -> jax.Array:
-    """Turn choices among the remaining items, number ``i`` among ``n - i``, into the chosen items.
-
-    This decodes a Lehmer code: from the end, each choice shifts for the one before it.
-    """
-    for i in reversed(range(len(chosen))):
-        for j in range(i + 1, len(chosen)):
-            chosen[j] += chosen[j] >= chosen[i]
-    return jnp.stack(chosen)

@@ -7,7 +7,6 @@ line and memory are the same.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
@@ -146,14 +145,13 @@ def _accepts(bank: LookUp, state: EnvState) -> jax.Array:
 
 def _entries(bank: LookUp, state: EnvState) -> jax.Array:
     """Return the moves that the table of conditions on moved pieces allows, words (P, W)."""
-    of_all_buckets, by_bucket = state.records[:3], state.records[3:]
-    at = sum(of_all_buckets, state.entries)
-    if not by_bucket:
+    at = sum(state.records[:3], state.entries)
+    if len(state.records) == 3:
         return bank("entries", at.astype(jnp.uint32))
     words = jnp.zeros((), jnp.uint32)
     for bucket in range(N_BUCKETS):
-        found = bank("entries", (at + by_bucket[0][bucket]).astype(jnp.uint32))
-        words = words | (found & np.uint32(_FIRST_BITS << bucket))
+        found = bank("entries", (at + state.records[3][bucket]).astype(jnp.uint32))
+        words |= found & np.uint32(_FIRST_BITS << bucket)
     return words
 
 
@@ -172,21 +170,18 @@ def _settled(bank: LookUp, state: EnvState) -> EnvState:
     stays = jnp.any((some & state.alive) != 0) & (state.line_left != 0)
     playable = jnp.any((bank("lines") & some) != 0, axis=1)
     n_lines = len(playable)
-    number, active = jnp.arange(n_lines, dtype=jnp.int32), state.line.astype(jnp.int32)
-    ahead = jnp.where(number > active, number, number + n_lines) - active
+    beyond = np.arange(n_lines, dtype=np.int32) - state.line
+    ahead = jnp.where(beyond > 0, beyond, beyond + n_lines)
     nearest = jnp.where(playable, ahead, n_lines + 1).min()
     found = nearest <= n_lines
-    line = (active + nearest) % n_lines
+    line = (state.line + nearest) % n_lines
     enters, row = found & ~stays, line.astype(jnp.uint16)
     cleared = ~jnp.any(state.codes > 0)
     finish = jnp.where(cleared, CLEARED, jnp.where(found | stays, IN_PROGRESS, STALEMATE))
-    fresh = {
-        "line": line.astype(jnp.int16),
-        "alive": bank("lines", row),
-        "line_left": bank("line_count", row).astype(jnp.int16),
-    }
+    fresh = {"alive": bank("lines", row), "line_left": bank("line_count", row)}
+    fresh["line"] = line.astype(jnp.int16)
     if state.left.size:
-        fresh["left"] = bank("atom_count").astype(jnp.int16)
+        fresh["left"] = bank("atom_count")
     entered: dict[str, Any] = {
         name: jnp.where(enters, new, getattr(state, name)) for name, new in fresh.items()
     }
@@ -196,7 +191,6 @@ def _settled(bank: LookUp, state: EnvState) -> EnvState:
 # -- beginning and attempting ----------------------------------------------------------------------
 
 
-@functools.partial(jax.jit, static_argnames="spec")
 def begin(
     tables: Tables, rule: jax.Array, cells: jax.Array, codes: jax.Array, spec: BoardSpec
 ) -> EnvState:
@@ -238,7 +232,6 @@ def begin(
     return _settled(bank, before)
 
 
-@functools.partial(jax.jit, static_argnames="spec")
 def attempt(
     tables: Tables, state: EnvState, action: Any, horizon: Any, spec: BoardSpec
 ) -> tuple[EnvState, Reply]:
@@ -265,13 +258,12 @@ def attempt(
     last = jnp.stack([1 + shape, 1 + color, (1 + bucket).astype(jnp.uint8)])
     gone = np.arange(len(state.codes), dtype=np.uint8) == slot
     emptied = np.arange(N_CELLS, dtype=np.uint8) == cell
-    line_left = state.line_left - (accepted & (state.line_left > 0))
     moved = replace(
         state,
         board=jnp.where(accepted & emptied, np.uint8(0), state.board),
         codes=jnp.where(accepted & gone, np.uint8(0), state.codes),
         last=jnp.where(accepted, last, state.last),
-        line_left=line_left.astype(jnp.int16),
+        line_left=state.line_left - (accepted & (state.line_left > 0)),
         time=state.time + ~over,
     )
     if state.entries.size:
@@ -284,7 +276,7 @@ def attempt(
         moved = replace(moved, records=tuple(map(jnp.where, changes, numbers[1:], state.records)))
     if state.left.size:
         # Every atom that accepts the attempt pays for it, not the first alone.
-        left = (state.left - (by_atom & (state.left > 0))).astype(jnp.int16)
+        left = state.left - (by_atom & (state.left > 0))
         moved = replace(moved, left=left, alive=state.alive & _spread(left != 0))
 
     after = _settled(bank, moved)

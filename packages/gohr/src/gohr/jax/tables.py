@@ -67,16 +67,12 @@ class _Atom(NamedTuple):
 
 
 def to_tables(rules: Sequence[CompiledRule]) -> dict[str, npt.NDArray[Any]]:
-    """Lay compiled rules out side by side: arrays whose leading axis is the rule.
+    """Lay compiled rules of one palette out side by side: arrays whose leading axis is the rule.
 
-    Raises RuleError: a condition of a rule depends on too many things at once; ValueError: no rule,
-    or rules of different palettes.
+    Raises RuleError: a condition of a rule depends on too many things at once; ValueError: no rule.
     """
     if not rules:
         raise ValueError("rules: expected at least one, found none")
-    palettes = {(rule.n_shapes, rule.n_colors) for rule in rules}
-    if len(palettes) > 1:
-        raise ValueError(f"rules: expected one palette of shapes and colors, found {len(palettes)}")
     rows = [_arrays_of(rule, f"rule {number}") for number, rule in enumerate(rules)]
     padding = {"ranks": UNRANKED, "atom_count": -1}
     padding |= dict.fromkeys(("entries", "position_cells", "postpos_cells"), _ALL_ATOMS)
@@ -223,11 +219,11 @@ def _arrays_of(rule: CompiledRule, where: str) -> dict[str, npt.NDArray[Any]]:
                 row[f"{name}_orders"][k, list(field.orders)] = _ALL
         for table in atom.tables[2:]:
             row["entries"][places] &= table
-    counts = np.full(n, -1, np.int32)
+    counts = np.full(n, -1, np.int16)
     counts[: len(atoms)] = [atom.limit for _, atom in atoms]
     return {name: _words(values) for name, values in sets.items()} | {
         # Counts, -1 for none.
-        "line_count": rule.lines[:, 2],
+        "line_count": rule.lines[:, 2].astype(np.int16),
         "atom_count": counts if (counts > 0).any() else counts[:0],
         # Rank of each cell in each order.
         "ranks": rule.orders[:n_orders].T,

@@ -185,12 +185,12 @@ def info_of(name: str, rule_set: RuleSet) -> RuleInfo:
     )
 
 
-def resolve_rule(name_or_path: str | Path) -> RuleSet:
-    """Return a rule by its name in the library, or else by its file.
+def resolve_rule(rule: str | Path | RuleSet) -> RuleSet:
+    """Return a rule by its name in the library, or else by its file; a tree as it is.
 
     Parameters
     ----------
-    name_or_path : str or Path
+    rule : str, Path or RuleSet
         A name takes precedence over a file of the same name; write ``./clockwise`` for the file.
 
     Raises
@@ -208,13 +208,12 @@ def resolve_rule(name_or_path: str | Path) -> RuleSet:
     Traceback (most recent call last):
     gnomon.errors.UnknownNameError: unknown rule or file 'spirall'; did you mean 'spiral'?
     """
-    name = str(name_or_path)
-    if name in available_rules():
-        return load_rule(name)
+    if isinstance(rule, RuleSet):
+        return rule
     try:
-        return parse(read_rule_text(name))
+        return parse(read_rule_text(rule))
     except RuleSyntaxError as error:
-        raise error.in_file(name) from None
+        raise error.in_file(str(rule)) from None
 
 
 def read_rule_text(name_or_path: str | Path) -> str:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gohr import BoardSpec, compile_rule
+from gohr import BoardSpec
 from gohr import jax as gjax
 from gohr.rules import parse
 from jax_replay import N_FRESH, SMALL, N, equal, played, row_of, small_game
@@ -128,15 +128,21 @@ def test_a_row_of_a_batch_is_a_board_alone_and_rows_may_change_places():
 
 
 @pytest.mark.full
-def test_few_boards_are_handed_to_the_rows_that_ended():
+def test_few_boards_are_handed_to_the_rows_that_ended_by_a_gpu_too(monkeypatch):
     env, params = small_game(max_steps_in_episode=6)
     steps = played(env, params, 13)
-    *_, replies = next(s for s in steps if (s[3][3] | s[3][4]).sum() > N_FRESH)
+    before, actions, key, replies = next(s for s in steps if (s[3][3] | s[3][4]).sum() > N_FRESH)
     rows = np.flatnonzero(replies[3] | replies[4])
     after = jax.tree.map(np.asarray, replies[1])
     for nth, row in enumerate(rows):
         assert (after.board[row] == after.board[rows[nth % N_FRESH]]).all()
     assert len(np.unique(after.board[rows], axis=0)) == N_FRESH
+
+    of_gpu = jax.jit(lambda *given: gjax.HiddenRules.step_boards.__wrapped__(env, *given))
+    jax.export.export(of_gpu, platforms=["cuda"])(key, before, actions, params)
+    of_gpu.clear_cache()
+    monkeypatch.setattr(jax.lax, "platform_dependent", lambda cuda, **others: cuda())
+    assert equal(of_gpu(key, before, actions, params), replies)
 
 
 @pytest.mark.full
@@ -152,7 +158,7 @@ def test_rules_of_the_same_sizes_share_one_compiled_program():
 @pytest.mark.full
 def test_boards_of_other_palettes():
     spec = BoardSpec(5, 2, 1, ["heart", "moon", "sun"], ["green", "white"])
-    rule = compile_rule(parse("(*,heart,*,*,0) (*,[moon,sun],green,*,p+1) (*,*,*,*,3)"), spec)
+    rule = parse("(*,heart,*,*,0) (*,[moon,sun],green,*,p+1) (*,*,*,*,3)")
     env, params = gjax.make(rule, board=spec)
     boards = np.asarray(env.reset_boards(jax.random.key(0), 200, params)[0].board)
     assert boards.max() <= 6

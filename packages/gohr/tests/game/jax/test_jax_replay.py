@@ -15,9 +15,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from gohr import Board, BoardSpec, ReferenceGame, compile_rule, draw_boards
+from gohr import Board, BoardSpec, ReferenceGame, draw_boards
 from gohr import jax as gjax
-from gohr.engine.compiler import CompiledRule
 from gohr.errors import RuleError, RuleSyntaxError
 from gohr.rules import RuleSet, available_rules, load_rule, parse
 from jax_replay import SPECS, attempts, masks, replay, some_actions, states_on
@@ -25,30 +24,27 @@ from recorded_episodes import VECTORS, records
 from strategies_rules import order_rule_sets, paper_rule_sets, rule_sets
 
 NAMES = sorted(available_rules())
+RULES = [*map(load_rule, NAMES)]
 #: `make replay` plays ten times as many: a million attempts beside the engine, 100,000 beside the
 #: reference interpreter.
 REPLAY = int(os.environ.get("GNOMON_REPLAY", "1"))
 
 
-def shipped(spec: BoardSpec) -> list[CompiledRule]:
-    return [compile_rule(load_rule(name), spec) for name in NAMES]
-
-
 @pytest.mark.full
 def test_all_shipped_rules_in_one_bank_play_as_the_engine_plays_them():
     rng = np.random.default_rng(0)
-    met = replay(shipped(SPECS[0]), SPECS[0], per_rule=4, n_steps=30, horizon=25, rng=rng)
+    met = replay(RULES, SPECS[0], per_rule=4, n_steps=30, horizon=25, rng=rng)
     assert {-4, 0, 3, 4, 7} <= set(met)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("spec", SPECS, ids=["paper", "ranges", "full boards"])
 def test_many_attempts_of_the_shipped_rules_in_three_kinds_of_boards(spec: BoardSpec):
-    rules, rng = shipped(spec), np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     met: Counter = Counter()
     while sum(met[code] for code in (0, 3, 4, 7)) < 34_000 * REPLAY:
         n_steps = 60 if spec.pieces[0] == 36 else 22
-        met += replay(rules, spec, per_rule=32, n_steps=n_steps, horizon=50, rng=rng)
+        met += replay(RULES, spec, per_rule=32, n_steps=n_steps, horizon=50, rng=rng)
     print(f"beside the engine: {dict(met)}")
     assert min(met[code] for code in (-4, 0, 3, 4, 7)) > 100 * REPLAY
     assert met["stalemates"] > REPLAY
@@ -70,9 +66,8 @@ def replay_by_reference(spec: BoardSpec, per_rule: int, n_steps: int, seed: int)
     rows = np.repeat(np.arange(len(NAMES)), per_rule)
     boards = draw_boards(len(rows), spec, rng=rng)
     states = states_on(env, params, rows, boards)
-    trees = [load_rule(name) for name in NAMES]
     games = [
-        ReferenceGame(trees[row], Board.from_codes(board, spec))
+        ReferenceGame(RULES[row], Board.from_codes(board, spec))
         for row, board in zip(rows, boards, strict=True)
     ]
     counted = 0
@@ -108,8 +103,8 @@ def test_fewer_by_the_reference_interpreter(spec: BoardSpec):
     print(f"beside the reference interpreter: {counted:,} attempts")
 
 
-def sample(strategy: SearchStrategy[RuleSet], n: int) -> list[CompiledRule]:
-    """Return rules that Hypothesis generates, always the same, as far as they compile."""
+def sample(strategy: SearchStrategy[RuleSet], n: int) -> list[RuleSet]:
+    """Return rules that Hypothesis generates, always the same, as far as they can be played."""
     found: list[RuleSet] = []
     options = {"database": None, "derandomize": True, "phases": [Phase.generate]}
     options["suppress_health_check"] = [HealthCheck.too_slow]  # on a busy machine
@@ -120,21 +115,21 @@ def sample(strategy: SearchStrategy[RuleSet], n: int) -> list[CompiledRule]:
         found.append(rule_set)
 
     collect()
-    return compiled([str(rule_set) for rule_set in found])
+    return playable([str(rule_set) for rule_set in found])
 
 
-def compiled(texts: list[str]) -> list[CompiledRule]:
+def playable(texts: list[str]) -> list[RuleSet]:
     """Return the rules that compile and whose conditions fit into tables."""
     rules = []
     for text in texts:
         with suppress(RuleError, RuleSyntaxError):
-            rule = compile_rule(parse(text))
+            rule = parse(text)
             gjax.make(rule)
             rules.append(rule)
     return rules
 
 
-def replay_in_banks(rules: list[CompiledRule], rng: np.random.Generator) -> Counter:
+def replay_in_banks(rules: list[RuleSet], rng: np.random.Generator) -> Counter:
     """Replay rules in banks of tables of about the same size."""
     sizes = [gjax.make(rule)[1].rules["entries"].shape[1].bit_length() // 5 for rule in rules]
     met: Counter = Counter()
@@ -154,7 +149,7 @@ def test_generated_rules_play_as_the_engine_plays_them(strategy):
 
 @pytest.mark.full
 def test_two_conditions_of_a_rule_share_a_table_of_all_fields():
-    rules = compiled(
+    rules = playable(
         [
             "(code:q.bucket.shape==this.shape) (code:last.shape==q.bucket.shape) (*,*,red,*,0)",
             "(code:!q.bucket) (code:last.shape==q.bucket.shape, bucket:p+1) (*,*,red,*,0)",
@@ -172,16 +167,14 @@ def test_the_rules_of_the_recordings_play_as_the_engine_plays_them():
         pytest.skip("the recorded episodes are not in the repository")
     paths = [p for p in sorted(VECTORS.glob("*.jsonl.gz")) if "boards" not in p.name]
     texts = sorted({r["rule_text"] for path in paths for r in records(path) if "rule_text" in r})
-    rules = compiled(texts[::4])
+    rules = playable(texts[::4])
     assert len(rules) > 250
     replay_in_banks(rules, np.random.default_rng(5))
 
 
 @pytest.mark.full
 def test_half_of_the_sizes_of_the_catalogue_alone():
-    by_size = {
-        str(jax.tree.map(np.shape, gjax.make(rule)[1].rules)): rule for rule in shipped(SPECS[0])
-    }
+    by_size = {str(jax.tree.map(np.shape, gjax.make(rule)[1].rules)): rule for rule in RULES}
     assert len(by_size) > 12
     rng = np.random.default_rng(6)
     for rule in [*by_size.values()][::2]:

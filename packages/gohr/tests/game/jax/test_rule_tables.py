@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from gohr import BoardSpec, compile_rule
-from gohr.engine.compiler import CompiledRule
+from gohr import compile_rule
 from gohr.errors import RuleError
 from gohr.jax import make
 from gohr.jax import tables as padded
@@ -19,13 +18,13 @@ from gohr.rules import RuleSet, available_rules, load_rule, parse
 from strategies_rules import paper_rule_sets
 
 
-def to_tables(rules: list[CompiledRule]) -> Any:
+def to_tables(rules: list[RuleSet]) -> Any:
     """Return the tables of an environment that plays some rules."""
     return SimpleNamespace(**jax.tree.map(np.asarray, make(rules)[1].rules))
 
 
 def tables_of(text: str) -> Any:
-    return to_tables([compile_rule(parse(text))])
+    return to_tables([parse(text)])
 
 
 def parts(tables: Any) -> dict[str, int]:
@@ -45,7 +44,7 @@ def n_atoms(tables: Any) -> int:
 
 
 def test_all_rules_of_the_catalogue_have_tables_with_room_for_four_atoms_in_one_word():
-    rules = [compile_rule(load_rule(name)) for name in available_rules()]
+    rules = [load_rule(name) for name in available_rules()]
     tables = to_tables(rules)
     assert len(rules) == 90
     assert tables.cell.shape[2] == 1
@@ -117,7 +116,7 @@ def test_orders_and_the_fields_that_name_them():
 def test_a_line_allows_together_what_its_atoms_allowed_before(rule_set: RuleSet):
     rule = compile_rule(rule_set)
     assume(not any(rule.conditions))  # a name that nobody knows is one
-    tables = to_tables([rule])
+    tables = to_tables([rule_set])
     # Of p, pc and ps: 0 for none, else 1 + bucket.
     last = np.random.default_rng(0).integers(0, 5, (20, 3))
     memory = last @ [100, 20, 4] + _quadrants()[:, None]
@@ -149,16 +148,11 @@ def _quadrants() -> np.ndarray:
 
 
 def test_messages(monkeypatch: pytest.MonkeyPatch):
-    rule = compile_rule(load_rule("clockwise"))
     with pytest.raises(ValueError, match="rules: expected at least one, found none"):
         to_tables([])
-    small = compile_rule(load_rule("clockwise"), BoardSpec(shapes=2, shape_palette=["A", "B"]))
-    with pytest.raises(ValueError, match="expected one palette of shapes and colors, found 2"):
-        to_tables([rule, small])
-    memory = compile_rule(load_rule("where-the-last-piece-lay"))
     monkeypatch.setattr(padded, "MOST_ENTRIES", 30)
     with pytest.raises(RuleError) as error:
-        to_tables([rule, memory])
+        to_tables([load_rule("clockwise"), load_rule("where-the-last-piece-lay")])
     assert str(error.value) == (
         "rule 1: the conditions depend on too many things at once: expected at most "
         "30 entries, found 72; the engine plays it"

@@ -54,6 +54,17 @@ def number(value: float) -> str:
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
 
 
+def four_digits(value: float) -> str:
+    """Return a number as tables print it.
+
+    Examples
+    --------
+    >>> [four_digits(x) for x in (12345.6, 0.123456, 3e-5)]
+    ['12346', '0.1235', '3e-05']
+    """
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
 def percent(share: float) -> str:
     """Return a share as sentences print it."""
     return f"{100.0 * share:.4g} %"
@@ -280,7 +291,7 @@ def _text_cell(value: Any, name: str) -> str:
     if _is_bound(value, name):
         return p_value(value)
     if isinstance(value, float):
-        return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
+        return four_digits(value)
     if isinstance(value, list | tuple):
         return ", ".join(_text_cell(one, name) for one in value)
     return visible(str(value), kept="\xa0")

@@ -59,6 +59,7 @@ def test_what_does_not_go_together_is_told(command, answers):
         ("compare three.csv --sequential e", "--sequential e: expected two algorithms"),
         ("read answers.csv --cluster x", "no column 'x' of clus"),
         ("compare answers.csv large small --per-task", "--per-task applies to tasks"),
+        ("rank answers.csv --resampling runs", "--resampling applies to tasks"),
         ("plan answers.csv", "plan applies to runs on tasks, not to items"),
     ):
         command(f"gnomon {words}").assert_refused(told)

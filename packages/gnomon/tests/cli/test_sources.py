@@ -71,6 +71,7 @@ def test_algorithms_may_be_named_like_files(command, logs):
     [
         ("compare base.json nwe.json", "nwe.json: expected a file of scores; there is none"),
         ("compare base.json new.json base", "expected two algorithms after the sources"),
+        ("compare '' base.json", "expected the name of a source of scores, found an empty word"),
         ("compare base.json a b c", "found a, b, c, not a file or folder of scores"),
         ("compare base.json new.json nwe base", "unknown algorithm 'nwe'"),
         ("estimate old=base.json new.json", "expected a name for each source, as in old=base.json"),

@@ -23,10 +23,14 @@ def said(found, section):
     return [f.finding for f in found if f.section == section]
 
 
-def test_equal_summaries_are_said_to_be_equal():
-    x = np.random.default_rng(0).normal(0, 1, (5, 4))
-    lines = said(audited({"a": x, "copy": x, "better": x + 3}), "metrics")
-    assert [line.split(";")[0] for line in lines] == [
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e40])
+def test_equal_summaries_are_said_to_be_equal_and_printed_as_in_tables(scale):
+    x = np.random.default_rng(0).normal(0, scale, (5, 4))
+    found = audited({"a": x, "copy": x, "better": x + 3 * scale})
+    best = next(one for one in estimate(found.table, "mean") if one.algorithm == "better")
+    shown = f"Mean of better: {best.value:.4g} [{best.low:.4g}, {best.high:.4g}]"
+    assert said(found, "estimates")[1] == shown
+    assert [line.split(";")[0] for line in said(found, "metrics")] == [
         f"{name}: better > a = copy" for name in ("Mean", "Median", "IQM")
     ]
 

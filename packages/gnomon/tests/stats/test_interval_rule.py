@@ -148,6 +148,17 @@ def sharing(draws, n_runs, correlation, n_tasks=27):
     return common + np.sqrt(1 - correlation) * draws.normal(size=(n_runs, n_tasks))
 
 
+@pytest.mark.parametrize("factor", [1e-150, 1e98])
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+def test_differences_of_shared_effects_move_with_scores_of_any_size(factor):
+    x, y = sharing(rng(1), 5, 0.6), sharing(rng(2), 5, 0.6)
+    (one,), (other,) = (
+        compare(table(x, y), metrics="mean"),
+        compare(table(factor * x, factor * y), metrics="mean"),
+    )
+    assert ends(other) == pytest.approx((factor * one.low, factor * one.high), rel=1e-6, abs=0)
+
+
 def test_effects_that_runs_share_over_tasks_widen_intervals():
     x = sharing(rng(1), 5, 0.6)
     with pytest.warns(DegenerateScoresWarning, match="a0: runs with the same label vary together"):

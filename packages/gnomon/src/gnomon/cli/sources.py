@@ -55,6 +55,8 @@ def places_of(words: Sequence[str]) -> Places:
     >>> places_of(["a.csv"]), places_of(["new=a.csv", "old=b.csv"])
     (PosixPath('a.csv'), {'new': PosixPath('a.csv'), 'old': PosixPath('b.csv')})
     """
+    if not all(words):
+        raise ScoreDataError("expected the name of a source of scores, found an empty word")
     named = [_named(word) for word in words]
     if not any(named):
         return Path(words[0]) if len(words) == 1 else [Path(word) for word in words]

@@ -424,10 +424,8 @@ class SubsetModel:
         """
         try:
             record = json.loads(text)
-            if not isinstance(record, dict):
-                raise TypeError(f"found a {type(record).__name__}")
             if record.pop("format") != _FORMAT:
-                raise KeyError("format")
+                raise ValueError
             record["ranges"] = tuple((float(low), float(high)) for low, high in record["ranges"])
             for name in ("weights", "residuals"):
                 record[name] = tuple(map(float, record[name]))
@@ -446,8 +444,8 @@ class SubsetModel:
                 warnings.simplefilter("ignore")
                 # Arrays whose shapes do not agree cannot predict.
                 model.estimate(dict.fromkeys(model.tasks, 1.0))
-        except _WRONG as error:
-            raise ScoreDataError(f"expected a {_FORMAT!r} as JSON; {error}") from None
+        except _WRONG:
+            raise ScoreDataError(f"expected a {_FORMAT!r} as JSON") from None
         return model
 
     @classmethod
@@ -461,10 +459,8 @@ class SubsetModel:
         """
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except UnicodeDecodeError:
+        except (UnicodeDecodeError, ScoreDataError):
             raise ScoreDataError(f"{path}: expected a {_FORMAT!r} as JSON") from None
-        except ScoreDataError as error:
-            raise ScoreDataError(f"{path}: {error}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; it appears complete or not at all."""

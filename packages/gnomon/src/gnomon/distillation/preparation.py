@@ -248,8 +248,8 @@ def prepare(
     """
     if scores.units == "items":
         raise ScoreDataError(
-            "expected a suite of tasks, found items of an evaluation; to choose among the tasks of "
-            "this table, read it with units='tasks'"
+            "expected a suite of tasks, found items of an evaluation; read them with units 'tasks' "
+            "to choose among them"
         )
     table, scale = at_common_step(scores), transform_of(transform)
     known = with_left_out(table).tasks  # those that have no anchors are no candidates anyhow

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from gnomon.errors import GnomonError, ScoreDataError, check_resamples, counted, listed, option
-from gnomon.printing import p_value
+from gnomon.printing import four_digits, p_value
 from gnomon.ranking.item_audit import ITEM_TITLES, Statement, item_statements
-from gnomon.ranking.ranks import Ranking, rank, rank_range
+from gnomon.ranking.ranks import Ranked, Ranking, rank, rank_range
 from gnomon.ranking.simulation import simulated_studies
 from gnomon.results import Results, generator, made_by, noted
 from gnomon.scores.checks import wild_scores
@@ -231,8 +231,8 @@ def _on_estimates(
         # Values that are not estimable come last.
         own.sort(key=lambda e: -sign * e.value if math.isfinite(e.value) else math.inf)
         for e in own:
-            known = f"{e.value:.3f}{_ends(e.low, e.high)}"
-            text = f"{title} of {e.algorithm}: {known if math.isfinite(e.value) else _CENSORED}"
+            shown = _with_ends(e) if math.isfinite(e.value) else _CENSORED
+            text = f"{title} of {e.algorithm}: {shown}"
             found.append(Statement("estimates", f"{metric} of {e.algorithm}", text, e.value))
     return found
 
@@ -253,10 +253,10 @@ def _scale_in_words(table: ScoreTable) -> str:
     return f"Scores normalised by {table.normalization.name} over {tasks}{rest}"
 
 
-def _ends(low: float, high: float) -> str:
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return " (interval not estimable)"
-    return f" [{low:.3f}, {high:.3f}]"
+def _with_ends(one: Estimate | Ranked) -> str:
+    value, low, high = map(four_digits, (one.value, one.low, one.high))
+    is_known = math.isfinite(one.low) and math.isfinite(one.high)
+    return f"{value} [{low}, {high}]" if is_known else f"{value} (interval not estimable)"
 
 
 def _on_ranks(ranking: Ranking, n_unscaled: int) -> list[Statement]:
@@ -270,7 +270,7 @@ def _on_ranks(ranking: Ranking, n_unscaled: int) -> list[Statement]:
         text = f"Includes {counted(n_unscaled, 'task')} without anchors, since wins need no scale"
         found.append(Statement("ranks", "unscaled", text, float(n_unscaled)))
     for one in ranking:
-        known = f"win probability {one.value:.3f}{_ends(one.low, one.high)}"
+        known = f"win probability {_with_ends(one)}"
         shown = "not estimable" if math.isnan(one.value) else known
         text = f"{one.name}: rank {rank_range(one.rank_low, one.rank_high)}, {shown}"
         found.append(Statement("ranks", one.name, text, one.value))
@@ -281,7 +281,8 @@ def _on_ranks(ranking: Ranking, n_unscaled: int) -> list[Statement]:
             found.append(Statement("ranks", name, f"{a} and {b}: not tested"))
             continue
         word = _DIFFERENT if ranking.separated[i, i + 1] else f"not {_DIFFERENT}"
-        text = f"{a} and {b}: {word}, {a} wins {chance:.3f} (adjusted p {p_value(p, '= ')})"
+        wins = f"{a} wins {four_digits(chance)}"
+        text = f"{a} and {b}: {word}, {wins} (adjusted p {p_value(p, '= ')})"
         found.append(Statement("ranks", name, text, chance))
     return found
 
@@ -305,11 +306,12 @@ def _on_metric(metric: str, values: dict[str, float], ranking: Ranking) -> State
     if len(known) < 2:
         return Statement("metrics", metric, f"{METRICS[metric]}: {_CENSORED}")
     order = sorted(known, key=lambda name: -values[name])
+    rounding = 1e-9 * max(abs(values[name]) for name in known)
     text = f"{METRICS[metric]}: {order[0]}"
     for one, next_one in pairwise(order):
-        text += f" {'>' if values[one] - values[next_one] > 1e-9 else '='} {next_one}"
+        text += f" {'>' if values[one] - values[next_one] > rounding else '='} {next_one}"
     place = {name: i for i, name in enumerate(ranking.names)}
-    turned = [(b, a) for a, b in combinations(known, 2) if values[b] - values[a] > 1e-9]
+    turned = [(b, a) for a, b in combinations(known, 2) if values[b] - values[a] > rounding]
     sure = [(b, a) for b, a in turned if ranking.separated[place[b], place[a]]]
     if turned:
         named = listed((f"{a} over {b}" for a, b in dict.fromkeys([*sure, *turned])), 4)

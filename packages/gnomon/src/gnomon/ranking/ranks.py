@@ -32,7 +32,7 @@ from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.estimates import estimate
 from gnomon.stats.intervals import Resampling
 from gnomon.stats.item_results import POWER
-from gnomon.stats.items import votes_of
+from gnomon.stats.items import refuse_options, votes_of
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -279,11 +279,12 @@ def rank(
     check_level(level)
     check_word("by", by, ("algorithm", "task"))
     check_word("resampling", resampling or "runs", ("runs", "runs_and_tasks"))
-    if votes_of(scores) is not None:
+    if are_votes := votes_of(scores) is not None:
         check_word("method", method or BRADLEY_TERRY, (BRADLEY_TERRY,))
         check_word("by", by, ("algorithm",))
-        return _rank_items(scores, level)
-    if scores.units == "items" and by == "algorithm" and method in (None, ITEM_MEAN):
+    by_mean = scores.units == "items" and by == "algorithm" and method in (None, ITEM_MEAN)
+    if are_votes or by_mean:
+        refuse_options("items", resampling=resampling)
         return _rank_items(scores, level)
     method = method or WINS
     known = (WINS, *RATINGS)

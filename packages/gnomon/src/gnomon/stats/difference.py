@@ -53,7 +53,7 @@ from gnomon.stats.strata import Strata
 #: The metric that is no difference: see :mod:`gnomon.stats.improvement`.
 IMPROVEMENT = "probability_of_improvement"
 #: Why tasks are the sample where no algorithm has several runs on a task.
-TASK_SAMPLE = "one run per algorithm and task, so the tasks are treated as a sample of tasks"
+TASK_SAMPLE = "one run per algorithm and task, so the tasks are treated as a sample"
 
 Spread = Student | MedianProfile | Drawn
 

@@ -136,7 +136,7 @@ class Student:
         squares = np.square([self.error, other.error])
         df, total = satterthwaite(squares, np.array([self.df, other.df])), float(squares.sum())
         if self.effect is not None and other.effect is not None and total > 0.0:
-            both = 2.0 * float(squares.prod()) / total**2
+            both = 2.0 * float((squares / total).prod())
             df = 1.0 / (1.0 / df + both * self.effect.covariance(other.effect))
         return Student(self.value - other.value, math.sqrt(total), float(df))
 

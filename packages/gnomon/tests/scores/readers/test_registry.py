@@ -145,7 +145,7 @@ def test_what_is_no_source_is_told_in_one_line(tmp_path):
     for name, said in {
         "binary.csv": ", line 1: expected UTF-8 text, found the byte 0x89",
         "broken.json": "expected JSON; ",
-        "list.json": "expected scores in JSON of a known format, found a list",
+        "list.json": "expected scores in JSON of a known format, found [1, 2]; ",
         "nothing": "expected scores in a known format (arrays, board, ",
         "nowhere.csv": "expected a file of scores; there is none",
         "nowhere": "expected a file of scores; there is none",

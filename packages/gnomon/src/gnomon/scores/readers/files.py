@@ -21,7 +21,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import GnomonError, ScoreDataError, shortened
+from gnomon.errors import GnomonError, ScoreDataError, counted, shortened
 from gnomon.scores.columns import Column, Rows, Texts, heading, rows_of_frame, several_headings
 from gnomon.scores.tidy import MISSING_TEXTS, TRUTHS, Origin, refuse_decimal_commas, role_of
 
@@ -315,7 +315,7 @@ class _Records:
             except (UnicodeDecodeError, csv.Error):
                 for line, record in self:  # which is slower, and names the line
                     if len(record) != len(names):
-                        found = f"expected {len(names)} fields, found {len(record)}"
+                        found = f"expected {counted(len(names), 'field')}, found {len(record)}"
                         raise self.error(line, found) from None
                 raise
 

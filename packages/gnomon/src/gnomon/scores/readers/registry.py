@@ -475,9 +475,11 @@ def _unknown_format(source: Source) -> ScoreDataError:
             if isinstance(content[0], dict) and not isinstance(one, dict):
                 found = f"expected an object as in row 1, found {shortened(str(one))}"
                 return ScoreDataError(f"{source}, row {row}: {found}")
-        keys = f"the keys {listed(content, 4)}" if isinstance(content, dict) else "a list"
+        found = shortened(repr(content), 60)
+        if content and isinstance(content, dict):
+            found = f"the keys {listed(content, 4)}"
         return ScoreDataError(
-            f"{source}: expected scores in JSON of a known format, found {keys}; the nearest "
+            f"{source}: expected scores in JSON of a known format, found {found}; the nearest "
             f"format is {_RECORDS}"
         )
     names = ", ".join(sorted(available_readers()))

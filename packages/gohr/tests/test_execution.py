@@ -128,6 +128,17 @@ if __name__ == "__main__":
 """
 
 
+def test_ctrl_c_while_workers_start_says_nothing(tmp_path):
+    (tmp_path / "loaded.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    script = 'from gohr.execution import ProcessWorkers\nif __name__ == "__main__":\n'
+    script += '    print([x.result for x in ProcessWorkers(1, preload="loaded").map(abs, [-1])])\n'
+    (tmp_path / "script.py").write_text(script)
+    said = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert (said.stdout, said.stderr) == ("[1]\n", "")
+
+
 @pytest.mark.full
 def test_a_worker_that_starts_when_the_work_is_done_says_nothing(tmp_path):
     (tmp_path / "late.py").write_text(LATE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -130,10 +131,15 @@ class ProcessWorkers(Workers):
         self._context.RLock = self._make_lock
         self._locks: list[Any] = []
         if _METHOD == "forkserver":
-            from multiprocessing import forkserver
+            from multiprocessing import forkserver, resource_tracker
 
             self._context.set_forkserver_preload([preload] if preload else [])
+            # The server inherits that Ctrl-C is blocked: while it imports it would print an error.
+            # Multiprocessing's tracker, which comes first, unblocks it.
+            resource_tracker.ensure_running()
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             forkserver.ensure_running()
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]

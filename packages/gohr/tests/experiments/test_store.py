@@ -107,6 +107,7 @@ def test_a_damaged_file_of_another_experiment_is_left_alone(folder):
     with pytest.raises(RunFolderError, match="nothing in it shows that it holds this"):
         run(other, folder.path)
     assert folder.store.path.read_bytes() == data
+    assert list(folder.path.iterdir()) == [folder.store.path]
     assert n_mended(CONFIG, folder.path) == 0
 
 

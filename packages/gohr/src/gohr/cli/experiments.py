@@ -54,7 +54,7 @@ def run(
     from gohr.rules.linter import lint
 
     given = {
-        "learners": learners and [name.strip() for name in learners.split(",")],
+        "learners": None if learners is None else [x.strip() for x in learners.split(",")],
         "trials": trials,
         "episodes": episodes,
         "seed": seed,

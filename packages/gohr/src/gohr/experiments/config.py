@@ -26,7 +26,7 @@ from pydantic import (
     field_validator,
 )
 
-from gnomon.errors import UnknownNameError, check_type, shortened
+from gnomon.errors import UnknownNameError, check_type, either, shortened
 from gnomon.text_files import read_toml
 from gohr.board import DEFAULT_SPEC, N_CELLS, BoardSpec
 from gohr.errors import ConfigError
@@ -477,7 +477,8 @@ def load_experiment(name_or_path: str | Path, **changes: Any) -> ExperimentConfi
     suite = name.partition("@")[0]  # the rest is the seed of its variants
     if name in available_rules() or suite in available_suites() or Path(name).is_file():
         if "learners" not in changes:
-            raise ConfigError(f"{name!r} names no learners: name one or more")
+            remedy = either("learners=['uniform']", "--learners NAME")
+            raise ConfigError(f"{name!r} names no learners: name one or more, as in {remedy}")
         return ExperimentConfig.from_record({"name": name, "rules": [name]} | changes)
     known = (*available_experiments(), *available_suites(), *available_rules())
     raise UnknownNameError("experiment or file", name, known, base="")

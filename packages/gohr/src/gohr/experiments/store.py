@@ -250,6 +250,8 @@ class RunStore:
                     kept[place] = record
             there = values.get("experiment", {name: experiment[name] for name in same if kept})
             if any(there.get(name) != experiment[name] for name in same):
+                self._beside("new")
+                self._beside("salvage")
                 raise RunFolderError(
                     f"{self.path}: damaged, and nothing in it shows that it holds this experiment; "
                     "choose another folder, or move this one away and run again"

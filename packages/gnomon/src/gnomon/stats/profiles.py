@@ -8,7 +8,7 @@ of distance (:mod:`gnomon.stats.distance`) show the share of tasks within tau of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_resamples, check_word, listed, note
+from gnomon.printing import percent
 from gnomon.results import Results, Row, SeriesRecord, finite_or_none, generator, made_by, recorded
 from gnomon.scores.checks import refuse_unlike_scales
 from gnomon.scores.reading import Scores, table_of
@@ -56,7 +57,6 @@ class Profile(SeriesRecord):
     high: FloatArray
     level: float
     spacing: str = "linear"
-    beyond: tuple[float, float] = (0.0, 0.0)
 
     key = ("algorithm", "kind")
     series = ("tau", "value", "low", "high")
@@ -78,10 +78,9 @@ class Profiles(Results[Profile]):
 
     A record has the fields `algorithm`, `kind`, `level`, arrays of shape (thresholds,): `tau`,
     ascending, `value`, the share at each threshold, and its pointwise band `low, high`, NaN where
-    there is none; `spacing` of the thresholds, ``linear`` or ``log`` (symmetric about zero, where
-    some are not positive), and `beyond`, the shares below the first and above the last threshold.
-    Printed are the area under each profile and the thresholds that 75, 50 and 25 % get to, or the
-    shares at thresholds that were given.
+    there is none, and `spacing` of the thresholds, ``linear`` or ``log`` (symmetric about zero,
+    where some are not positive). Printed are the area under each profile and the thresholds that
+    75, 50 and 25 % get to, or the shares at thresholds that were given.
     """
 
     drawn_by = "gnomon.plot.lines:profile_figure"
@@ -93,17 +92,10 @@ class Profiles(Results[Profile]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What lies beyond the thresholds, unless they were given."""
-        return () if self.settings.get("tau") else tuple(self._beyond())
-
-    def _beyond(self) -> Iterator[str]:
-        counted = "Tasks" if self[0].kind == "average_score" else "Runs"
-        for side, where, end in ((0, "below the first", 0), (1, "above the last", -1)):
-            shares = {one.algorithm: one.beyond[side] for one in self if one.beyond[side] > 1e-9}
-            if shares:
-                most = sorted(shares, key=lambda name: -shares[name])
-                shown = listed([f"{shares[name]:.1%} of {name}" for name in most], 6)
-                yield f"{counted} {where} threshold, {self[0].tau[end]:.3g}: {shown}."
+        """How the thresholds were chosen, if they depend on the scores."""
+        if self.settings.get("tau") or not self[0].kind.endswith("_score"):
+            return ()
+        return (f"Thresholds span the range of {percent(HELD)} of the scores.",)
 
     def rows(self) -> Sequence[Row]:
         """Return numbers read off each profile, or its shares at the thresholds that were given."""
@@ -288,7 +280,6 @@ def _of_scores(
     spacing = "linear"
     if tau is None:
         tau, spacing = _thresholds(list(strata.values()))
-    outer = np.array([*np.nextafter(tau[[0, -1]], [-np.inf, np.inf]), tau[0], tau[-1]])
     # Where lower scores are better, negative ones are above negative thresholds.
     sign = 1.0 if table.higher_is_better else -1.0
     profiles, faults = [], dict[str, list[str]]()
@@ -303,10 +294,8 @@ def _of_scores(
             )
             faults.setdefault(reason, []).append(name)
             low = high = np.full(tau.size, np.nan)
-        below, above, first, last = asked.share(scores, sign * outer).tolist()
-        beyond = (1.0 - below, last) if table.higher_is_better else (first, 1.0 - above)
         of = name, asked.kind, tau, value, low, high, asked.level
-        profiles.append(Profile(*of, spacing, beyond))
+        profiles.append(Profile(*of, spacing))
     for reason, names in faults.items():
         note(f"{asked.kind} profile of {listed(names)}: band not estimable{reason}")
     return profiles

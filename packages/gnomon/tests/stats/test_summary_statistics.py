@@ -4,6 +4,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking import rank
+from gnomon.reports import scores_report
 from gnomon.results import noted
 from gnomon.scores import ScoreTable, read_scores, write_scores
 from gnomon.stats import compare, estimate
@@ -56,10 +57,14 @@ def test_a_file_of_summaries_is_estimated_and_what_needs_runs_is_refused(tmp_pat
         estimate(path, "median", per_task=True)
     with pytest.raises(ScoreDataError, match="paired=True needs runs, and these are summaries"):
         compare(path, paired=True)
-    with pytest.raises(ScoreDataError, match="found means and standard deviations; estimate, comp"):
-        rank(path)
-    with pytest.raises(ScoreDataError, match="found means and standard deviations"):
-        write_scores(read_scores(path), tmp_path / "runs.csv")
+    stand_ins = read_scores(path)
+    for needs_runs in (
+        lambda: rank(path),
+        lambda: scores_report(stand_ins, "means.csv"),
+        lambda: write_scores(stand_ins, tmp_path / "runs.csv"),
+    ):
+        with pytest.raises(ScoreDataError, match="found means and standard deviations; estimate"):
+            needs_runs()
 
 
 def test_summaries_of_unlike_scales_name_a_scale_that_takes_them(command, tmp_path):

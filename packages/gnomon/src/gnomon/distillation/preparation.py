@@ -16,7 +16,6 @@ from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted,
 from gnomon.scores.columns import Rows
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.reading import Scores, table_of
-from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.intervals import PRIOR_DF
 
@@ -251,7 +250,7 @@ def prepare(
             "expected a suite of tasks, found items of an evaluation; read them with units 'tasks' "
             "to choose among them"
         )
-    table, scale = at_common_step(scores), transform_of(transform)
+    table, scale = table_of(scores), transform_of(transform)
     known = with_left_out(table).tasks  # those that have no anchors are no candidates anyhow
     for task in exclude:
         if task not in known:

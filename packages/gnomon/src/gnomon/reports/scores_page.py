@@ -42,8 +42,8 @@ from gnomon.reports.page import (
     try_place,
 )
 from gnomon.results import Results, noted, recorded
-from gnomon.scores import at_common_step, read_scores
-from gnomon.scores.reading import Scores
+from gnomon.scores import read_scores
+from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import Curves, Estimates, compare, curves, estimate, profile
 from gnomon.stats.comparison import chosen_pair
@@ -204,7 +204,7 @@ def scores_report(
     ['estimates', 'ranks', 'tasks', 'profile', 'table', 'metrics']
     """
     with recorded() as of_steps:
-        last = at_common_step(table)
+        last = table_of(table)
     if last.units == "items":
         return evaluation_report(last, title, pair=pair, by=by, level=level, seed=seed)
     refuse_options("tasks", by=by or None)

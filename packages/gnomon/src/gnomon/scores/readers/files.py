@@ -14,9 +14,11 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -70,19 +72,11 @@ def read_columns(path: Path) -> tuple[Rows, Origin]:
 
 def _parquet_reader(path: Path) -> Callable[[IO[bytes]], Any]:
     """Return the function of an installed package that reads Parquet."""
-    try:
-        import polars as pl
-
-        return lambda data: pl.read_parquet(data, use_pyarrow=False)
-    except ImportError:
-        pass
-    try:
-        import pyarrow.parquet as pq
-
-        return lambda data: pq.read_table(data)
-    except ImportError:
-        message = f"{path}: Parquet needs a package: pip install polars (or pyarrow), or write CSV"
-        raise GnomonError(message) from None
+    for package, name in (("polars", "read_parquet"), ("pyarrow.parquet", "read_table")):
+        with suppress(ImportError):
+            return cast(Callable[[IO[bytes]], Any], getattr(import_module(package), name))
+    message = f"{path}: Parquet needs a package: pip install polars (or pyarrow), or write CSV"
+    raise GnomonError(message)
 
 
 def read_csv(path: Path) -> tuple[Rows, Origin]:

@@ -68,9 +68,7 @@ def serve(
                 answer.say(f"First admin token, shown only now: {first_token}")
         print(end="", flush=True)  # the output may be a pipe
 
-    serve_until_stopped(
-        *(settings, host, port), worker=worker, log_format=log_format, on_start=tell
-    )
+    serve_until_stopped(settings, host, port, worker=worker, log_format=log_format, on_start=tell)
 
 
 def worker(data: DataOption = DATA) -> None:

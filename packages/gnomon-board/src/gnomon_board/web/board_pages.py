@@ -145,7 +145,7 @@ def standings_record(
 
 #: Values that are the same in all rows, so that the table is self-describing.
 _ABOUT = {"metric": "tce", "unit": "errors", "direction": "lower"}
-_SCORES = (*("algorithm", "task", "run", "score", "ranked", "account", "begun"), *_ABOUT)
+_SCORES = ("algorithm", "task", "run", "score", "ranked", "account", "begun", *_ABOUT)
 
 
 @router.get("/seasons/{name}/{file}", response_class=Response)
@@ -167,16 +167,14 @@ def season_file(
     season = find_named(session, Season, name)
     if file == "scores.csv":
         answer = board.answer(
-            *(request, season, lambda: _scores(session, board, season)), "text/csv; charset=utf-8"
+            request, season, lambda: _scores(session, board, season), "text/csv; charset=utf-8"
         )
         saved_as = f"{season.name}-scores.csv"
     elif file == "season.zip":
         if board.standings.get(season).version < season.version:
             raise Conflict("the standings are being computed; ask for the archive again later")
         answer = board.answer(
-            *(request, season),
-            lambda: _archive(session, settings, board, season),
-            "application/zip",
+            request, season, lambda: _archive(session, settings, board, season), "application/zip"
         )
         saved_as = f"{season.name}-v{season.version}.zip"
     else:

@@ -99,14 +99,14 @@ class Trial:
 
         if self.recorded is not None:
             return np.frombuffer(self.recorded, dtype=np.uint8).reshape(-1, N_CELLS)
-        draws = np.random.default_rng([self.seed, _word(self.rule.hash), self.number])
+        draws = np.random.default_rng([self.seed, _seed_of(self.rule.hash), self.number])
         return draw_boards(self.episodes, self.board, rng=draws)
 
     def learner_rng(self) -> np.random.Generator:
         """Return the generator that the learner draws from."""
         import numpy as np
 
-        entropy = [self.seed, _word(self.rule.hash), _word(self.learner.hash), self.number]
+        entropy = [self.seed, _seed_of(self.rule.hash), _seed_of(self.learner.hash), self.number]
         return np.random.default_rng(entropy)
 
 
@@ -114,7 +114,7 @@ class Trial:
 _record_of = lru_cache(BoardSpec.record)
 
 
-def _word(hexadecimal: str) -> int:
+def _seed_of(hexadecimal: str) -> int:
     """Return the first 128 bits of a hash, as a seed sequence takes them."""
     return int(hexadecimal[:32], 16)
 

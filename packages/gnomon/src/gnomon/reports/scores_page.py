@@ -293,12 +293,12 @@ def _lead(found: _Findings) -> tuple[str, ...]:
     for one in () if isinstance(pairs, GnomonError) else pairs:
         better, other, ends = ahead(one, found.table.higher_is_better)
         by = value_in_brackets(*ends)
-        verb = "is not significantly better than"
+        verb = "is ahead of" if one.value else "differs from"
         if one.p_value <= 1.0 - found.level:
             verb = "is better than"
-        elif math.isnan(one.p_value):
-            verb = "is ahead of" if one.value else "is not ahead of"
-        said.append(f"Mean score: {better} {verb} {other}, by {_with_p(by, p_text(one, 1))}.")
+        elif not math.isnan(one.p_value):
+            by += ", not significantly"
+        said.append(f"Mean score: {better} {verb} {other} by {_with_p(by, p_text(one, 1))}.")
     for one in () if isinstance(chances, GnomonError) else chances:
         chance = value_in_brackets(one.value, one.low, one.high)
         text = f"A run of {a} is better than one of {b} with probability {chance}"

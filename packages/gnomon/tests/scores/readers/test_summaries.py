@@ -7,7 +7,7 @@ import pytest
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import read_scores
-from score_files import written
+from score_files import read_quietly, written
 
 MACHADO = Path(__file__).parents[5] / ".." / "shared/data/scores/machado2018_mean_std.csv"
 
@@ -38,3 +38,11 @@ def test_summaries_with_a_fault(tmp_path):
         read_scores(path, where={"suite": "x"})
     with pytest.raises(ScoreDataError, match="missing column 'runs'; found algorithm, task, mean"):
         read_scores(written(path, "algorithm,task,mean,std\na,t,1,2\n"))
+
+
+def test_means_of_the_episodes_of_runs_are_scores(tmp_path):
+    text = "algo,env,seed,mean,std,n\na,t,0,1.5,2,9\na,t,1,2.5,2,9\n"
+    path = written(tmp_path / "evaluations.csv", text)
+    with pytest.raises(ScoreDataError, match="missing column 'score'"):
+        read_scores(path)
+    assert read_quietly(path, metric="mean").runs("a", "t").tolist() == [1.5, 2.5]

@@ -22,7 +22,8 @@ _SUMMARY, _RUNS = ("mean", "std"), ("runs", "n", "count")
 
 
 def _recognises(source: Source) -> bool:
-    has_names = {"algorithm", "task"} <= set(map(role_of, source.names))
+    roles = set(map(role_of, source.names))  # with a column of runs, a mean is over episodes
+    has_names = {"algorithm", "task"} <= roles and "run" not in roles
     return has_names and {*_SUMMARY} <= {*source.names} and "score" not in source.names
 
 

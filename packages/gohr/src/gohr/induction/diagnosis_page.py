@@ -22,11 +22,6 @@ _ROW = 0.3
 def write_induction(found: Induction, out: str | Path) -> Path:
     """Write the page of outcomes to a folder, or alone to a .html file; return its path."""
     try_place(out)
-    return induction_report(found).save(out)
-
-
-def induction_report(found: Induction) -> Report:
-    """Return the page of outcomes as data."""
     solved, losses = found.solved(), found.losses()
     players = list(dict.fromkeys(one.player for one in found))
     sections = [
@@ -48,13 +43,14 @@ def induction_report(found: Induction) -> Report:
         sections.append(Section("ranks", "Ranks", tables=(_rank_table(ranking),)))
     sections.append(Section("rules", "Rule by rule", tables=(_rule_table(found),)))
     n_rules = len({one.rule for one in found})
-    return Report(
+    page = Report(
         "What players conclude about hidden rules",
         f"{', '.join(players)}; {n_rules} rules",
         (Answer("Who solves the test boards, and where do players fail?", found.sentences()),),
         tuple(sections),
         source="the outcomes",
     )
+    return page.save(out)
 
 
 def losses_section(losses: Sequence[Loss], cells: Sequence[Cell]) -> Section:

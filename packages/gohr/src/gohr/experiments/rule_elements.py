@@ -22,7 +22,7 @@ from gnomon.results import FieldRecord, Results, generator, made_by
 from gnomon.stats import holm, mann_whitney
 from gohr.errors import ConfigError
 from gohr.experiments.metrics import METRICS
-from gohr.experiments.scores import RunEpisodes, run_episodes, warn_of_stuck_rules
+from gohr.experiments.scores import RunEpisodes, opened
 
 if TYPE_CHECKING:
     from gohr.experiments.config import ExperimentConfig
@@ -218,14 +218,9 @@ def elements(
     >>> found[0].rule, found[0].n_trials
     ('clockwise', 8)
     """
-    from gohr.experiments.runs import Run
-
     check_level(level)
-    folder = run if isinstance(run, Run) else Run.open(run)
-    episodes = run_episodes(folder)
-    warn_of_stuck_rules(folder.config, episodes)
-    played = trials_by_rule(episodes)
-    return elements_of(folder.config, baseline, played, level=level, rng=rng)
+    folder, episodes = opened(run)
+    return elements_of(folder.config, baseline, trials_by_rule(episodes), level=level, rng=rng)
 
 
 def elements_of(

@@ -17,7 +17,7 @@ from gnomon.printing import p_value
 from gnomon.results import FieldRecord, Results
 from gnomon.stats import holm
 from gohr.experiments.rule_elements import bracketed, trials_by_rule
-from gohr.experiments.scores import run_episodes, warn_of_stuck_rules
+from gohr.experiments.scores import opened
 from gohr.rules.catalogue import info_of, rule_info
 
 if TYPE_CHECKING:
@@ -156,18 +156,14 @@ def tag_effects(
     """
     check_level(level)
     from gnomon import ScoreTable
-    from gohr.experiments.runs import Run
 
     errors: ErrorsByRule
     if isinstance(run, ScoreTable):
         tags_of = {rule: set(rule_info(rule).tags) for rule in run.tasks}
         errors = {a: {rule: run.runs(a, rule) for rule in run.tasks_of(a)} for a in run.algorithms}
     else:
-        folder = run if isinstance(run, Run) else Run.open(run)
-        tags_of = tags_of_rules(folder.config)
-        episodes = run_episodes(folder)
-        warn_of_stuck_rules(folder.config, episodes)
-        played = trials_by_rule(episodes)
+        folder, episodes = opened(run)
+        tags_of, played = tags_of_rules(folder.config), trials_by_rule(episodes)
         errors = {a: {rule: x.errors for rule, x in rules.items()} for a, rules in played.items()}
     return tag_effects_of(errors, tags_of, tags, level=level)
 

@@ -76,14 +76,13 @@ def score(
     >>> table.run_labels("uniform", "clockwise")
     ('clockwise 0', 'clockwise 1')
     """
+    chosen = metric_named(metric)
+    if not chosen.of_attempts:
+        folder, episodes = opened(run, count_empty=count_empty)
+        return score_episodes(folder, metric, episodes, count_empty=count_empty)
     from gohr.experiments.runs import Run
 
     folder = run if isinstance(run, Run) else Run.open(run)
-    chosen = metric_named(metric)
-    if not chosen.of_attempts:
-        episodes = run_episodes(folder, count_empty=count_empty)
-        warn_of_stuck_rules(folder.config, episodes)
-        return score_episodes(folder, metric, episodes, count_empty=count_empty)
     done = [record for record in folder.trials() if record.status == "done"]
     rules = {rule.name: rule.rule_set for rule in folder.config.rules}
     board = folder.config.board
@@ -106,6 +105,19 @@ def run_label(rule: str, trial: int) -> str:
     'clockwise 0'
     """
     return f"{rule} {trial}"
+
+
+def opened(
+    run: str | os.PathLike[str] | Run, *, count_empty: bool = True
+) -> tuple[Run, RunEpisodes]:
+    """Return an open run and its episodes; warn the caller of the caller of stuck rules."""
+    from gohr.experiments.runs import Run
+
+    folder = run if isinstance(run, Run) else Run.open(run)
+    episodes = run_episodes(folder, count_empty=count_empty)
+    for warning in stuck_rules(folder.config, episodes):
+        warnings.warn(warning, StuckRuleWarning, stacklevel=3)
+    return folder, episodes
 
 
 def run_episodes(run_folder: Run, *, count_empty: bool = True) -> RunEpisodes:
@@ -170,12 +182,6 @@ def stuck_rules(config: ExperimentConfig, episodes: RunEpisodes) -> tuple[str, .
     doubtful = {rule for rule, shares in ended_at_once.items() if max(shares) > 0.5}
     found = [stuck_as_dealt(config, rule) for rule in config.rules if rule.name in doubtful]
     return tuple(filter(None, found))
-
-
-def warn_of_stuck_rules(config: ExperimentConfig, episodes: RunEpisodes) -> None:
-    """Give the warnings of :func:`stuck_rules` to the caller of the caller."""
-    for warning in stuck_rules(config, episodes):
-        warnings.warn(warning, StuckRuleWarning, stacklevel=3)
 
 
 def cumulated_errors(episodes: RunEpisodes) -> dict[tuple[str, str], npt.NDArray[np.int32]]:

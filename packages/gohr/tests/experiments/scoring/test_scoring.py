@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import UnknownNameError
-from gohr import TrialLog
+from gohr import BoardSpec, TrialLog, draw_boards, load_rule, make_learner, play
 from gohr.experiments import (
     METRICS,
     ExperimentConfig,
@@ -18,6 +18,7 @@ from gohr.experiments import (
     score,
     score_trial,
 )
+from gohr.rules import RuleSet
 from runs import fail
 
 CLEARED, STALEMATE, CUT_OFF = 1, 2, 0
@@ -168,3 +169,39 @@ def test_a_run_scores_as_each_of_its_logs_does(tmp_path):
                     ]
                     scored = [x for x in replayed if not math.isnan(x)]
                     assert table.runs(learner, rule).tolist() == scored, (metric, rule)
+
+
+# -- scores of attempts, against what a random player and the rule player must score ---------------
+
+
+def played(kind: str, rule: str = "color-match", n: int = 300) -> tuple[TrialLog, RuleSet]:
+    rng = np.random.default_rng(0)
+    rule_set = load_rule(rule)
+    learner = make_learner(kind, BoardSpec(), rng=rng)
+    return play(draw_boards(n, rng=rng), learner, rule_set), rule_set
+
+
+def test_a_random_player_scores_what_chance_scores():
+    """Some 10,800 attempts at p0 = 1/4: 0 within 1 % at one standard error."""
+    log, rule_set = played("uniform")
+    assert score_trial(log, "skill", rule_set=rule_set) == pytest.approx(0, abs=0.03)
+
+
+def test_a_player_without_errors():
+    log, rule_set = played("rule_player", n=20)
+    scores = {
+        m.name: score_trial(log, m.name, rule_set=rule_set)
+        for m in METRICS.values()
+        if m.of_attempts
+    }
+    assert scores == {"m_star": 0, "skill": 1}
+
+
+def test_a_rule_on_which_nobody_errs():
+    log, rule_set = played("uniform", "anything-goes", n=3)
+    assert np.isnan(score_trial(log, "skill", rule_set=rule_set))
+
+
+def test_a_score_of_attempts_needs_the_rule():
+    with pytest.raises(ValueError, match="m_star: expected the rule that the trial was played on"):
+        score_trial(played("uniform", n=1)[0], "m_star")

@@ -9,37 +9,6 @@ from trial_loops import play_unfused
 SIX_PIECES = BoardSpec(6, 0, 0, ("star", "circle", "square"), ("red", "blue"))
 
 
-def n_errors(log):
-    return int(np.isin(log.outcomes, [3, 4, 7]).sum())
-
-
-def tce(rule, n_trials, **params):
-    """Median of the terminal cumulated errors after 200 episodes."""
-    totals = []
-    for seed in range(n_trials):
-        rng = np.random.default_rng([1, seed])
-        boards = draw_boards(200, rng=rng)
-        totals.append(n_errors(play(boards, LinearDQN(rng=rng, **params), load_rule(rule))))
-    return float(np.median(totals))
-
-
-# Medians and interquartile ranges of 100 trials, with another program and other random boards:
-# 534 [369, 1046], 604 [439, 1064], 240 [216, 282], 244 [223, 282] with all cells;
-# 155 [147, 165], 136 [128, 141], 95 [90, 100], 137 [130, 143] with occupied cells only.
-@pytest.mark.parametrize(
-    ("rule", "all_cells", "occupied"),
-    [
-        ("color-match", (350, 1100), (135, 170)),
-        ("clockwise", (420, 1250), (120, 150)),
-        ("b23-then-b01", (200, 310), (80, 105)),
-        ("b3-then-b1", (210, 320), (120, 152)),
-    ],
-)
-def test_terminal_cumulated_errors_are_those_of_the_prototype(rule, all_cells, occupied):
-    assert all_cells[0] < tce(rule, 15) < all_cells[1]
-    assert occupied[0] < tce(rule, 15, actions="occupied") < occupied[1]
-
-
 def test_play_goes_on_to_the_horizon():
     boards = draw_boards(4, rng=np.random.default_rng(10))
     learner = LinearDQN(rng=np.random.default_rng(11), plays_on=True, actions="occupied")

@@ -63,12 +63,6 @@ def test_a_seed_is_taken_for_its_generator_and_is_0_by_default():
     assert find_stalemate(stuck, rng=1) == find_stalemate(stuck, rng=rng())
 
 
-def test_settings_arrive():
-    learner = make("linear_dqn", plays_on=True, learning_rate=1, batch_size=5)
-    assert learner.plays_on
-    assert not make("linear_dqn").plays_on
-
-
 def test_fields_tell_types_and_defaults():
     fields = {field.name: field for field in learner_kinds("linear_dqn")[0].settings}
     assert (fields["learning_rate"].type, fields["learning_rate"].default) == (float, 0.03)

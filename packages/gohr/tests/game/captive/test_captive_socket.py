@@ -199,13 +199,6 @@ def test_a_line_too_long_ends_the_session():
                 assert client.rest().splitlines()[-2:] == refusal
 
 
-def test_half_a_line_and_the_end():
-    with serving() as port, closing(Client(port, "clockwise 1 output=BRIEF")) as client:
-        client.send(b"DISPLAY\nMOVE 0 2")
-        client.socket.shutdown(socket.SHUT_WR)
-        assert client.rest().splitlines()[1:] == ["0 1 1", "# null"]
-
-
 @pytest.mark.parametrize(
     ("line", "answer"),
     [

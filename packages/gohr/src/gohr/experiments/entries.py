@@ -56,6 +56,11 @@ def content_hash(value: Any) -> str:
     return hashlib.sha256(_CONTENT.encode(value).encode()).hexdigest()
 
 
+def seed_of(hexadecimal: str) -> int:
+    """Return the first 128 bits of a hash, as a seed sequence takes them."""
+    return int(hexadecimal[:32], 16)
+
+
 @dataclass(frozen=True)
 class RuleEntry:
     """A rule in an experiment: its name there, and its full text.
@@ -114,6 +119,12 @@ class RuleEntry:
     def hash(self) -> str:
         """Content hash of the meaning of the text: comments and blanks are ignored."""
         return content_hash(str(replace(self.rule_set, description=())))
+
+    def stream(self, seed: int, *numbers: int) -> np.random.Generator:
+        """Return the generator of a seed, this rule and further numbers, such as a trial's."""
+        import numpy as np
+
+        return np.random.default_rng([seed, seed_of(self.hash), *numbers])
 
     def to_record(self) -> dict[str, Any]:
         """Return the entry as a table of a config file."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gohr.board import N_CELLS, BoardSpec, draw_boards
 from gohr.errors import RuleError
 from gohr.experiments.config import ExperimentConfig
-from gohr.experiments.entries import LearnerEntry, RuleEntry, content_hash
+from gohr.experiments.entries import LearnerEntry, RuleEntry, content_hash, seed_of
 from gohr.experiments.store import TrialRecord, attempts_hash
 
 if TYPE_CHECKING:
@@ -99,24 +99,16 @@ class Trial:
 
         if self.recorded is not None:
             return np.frombuffer(self.recorded, dtype=np.uint8).reshape(-1, N_CELLS)
-        draws = np.random.default_rng([self.seed, _seed_of(self.rule.hash), self.number])
+        draws = self.rule.stream(self.seed, self.number)
         return draw_boards(self.episodes, self.board, rng=draws)
 
     def learner_rng(self) -> np.random.Generator:
         """Return the generator that the learner draws from."""
-        import numpy as np
-
-        entropy = [self.seed, _seed_of(self.rule.hash), _seed_of(self.learner.hash), self.number]
-        return np.random.default_rng(entropy)
+        return self.rule.stream(self.seed, seed_of(self.learner.hash), self.number)
 
 
 #: The record of the boards, which thousands of trials share.
 _record_of = lru_cache(BoardSpec.record)
-
-
-def _seed_of(hexadecimal: str) -> int:
-    """Return the first 128 bits of a hash, as a seed sequence takes them."""
-    return int(hexadecimal[:32], 16)
 
 
 def trials_of(config: ExperimentConfig) -> Iterator[Trial]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError, UnknownNameError, check_count, check_word
-from gohr.experiments.entries import LearnerEntry
+from gohr.experiments.entries import LearnerEntry, seed_of
 from gohr.experiments.suites import Suite, load_suite
 from gohr.induction.conclusions import (
     NOT_TESTED,
@@ -128,8 +128,7 @@ def _outcome_of_learner(
 ) -> Outcome:
     """Let a learner observe the attempts of another player, or play boards itself, and conclude."""
     rule, spec = trial.rule, trial.board_spec
-    words = [int(x[:32], 16) for x in (rule.hash, entry.hash)]
-    rng = np.random.default_rng([trial.seed, *words, trial.number])
+    rng = rule.stream(trial.seed, seed_of(entry.hash), trial.number)
     learner = entry.make(spec, rng=rng)
     if isinstance(seen, TrialLog):
         log = seen

@@ -69,10 +69,9 @@ class RuleTrial:
         check_word("part", part, get_args(Part))
         return draw_boards(n, self.board_spec, rng=self.stream(get_args(Part).index(part)))
 
-    def stream(self, *which: int) -> np.random.Generator:
+    def stream(self, which: int) -> np.random.Generator:
         """Return a generator of its own for each use."""
-        words = [self.seed, int(self.rule.hash[:32], 16), self.number, *which]
-        return np.random.default_rng(words)
+        return self.rule.stream(self.seed, self.number, which)
 
 
 def evidence(

@@ -139,14 +139,11 @@ class Game:
         """
         from gohr.experiments.entries import RuleEntry
 
-        rng = np.random.default_rng(
-            [self.seed, int(RuleEntry("", self.rule_text).hash[:32], 16), 0]
-        )
         terms, n, spec = self.terms, self.episodes, self.board
         if terms.given:
             given = [board.codes(spec) for board in terms.given_boards()]
             return np.array([given[i % len(given)] for i in range(n)])
-        return draw_boards(n, spec, rng=rng)
+        return draw_boards(n, spec, rng=RuleEntry("", self.rule_text).stream(self.seed, 0))
 
 
 class SeriesPlan(SeriesTerms):

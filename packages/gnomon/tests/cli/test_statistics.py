@@ -21,7 +21,7 @@ def test_logarithmic_thresholds_take_scores_on_both_sides_of_zero(command):
     scores = np.random.default_rng(1).standard_t(1.0, (300, 2))
     write_scores(ScoreTable.from_arrays({"a": scores}), "far.csv")
     said = command("gnomon profile far.csv --figure far.svg")
-    assert "Thresholds span the range of 99 % of the scores." in said.out
+    assert "Read off at 81 thresholds over the range of 99 % of the scores." in said.out
     assert "symmetric log scale" in Path("far.svg").read_text()
     found = command("gnomon profile far.csv --json").results
     assert found[0]["tau"] < 0 < found[-1]["tau"] < scores.max()

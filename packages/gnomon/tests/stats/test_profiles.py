@@ -95,7 +95,7 @@ def test_thresholds_hold_ninety_nine_runs_of_a_hundred():
     (one,) = found
     assert (one.tau[0], one.tau[-1]) == (0.0, pytest.approx(2.0, abs=0.01))
     assert one.spacing == "linear"
-    assert found.notes == ("Thresholds span the range of 99 % of the scores.",)
+    assert found.notes == ("Read off at 81 thresholds over the range of 99 % of the scores.",)
 
 
 def test_crowded_scores_have_logarithmic_thresholds():

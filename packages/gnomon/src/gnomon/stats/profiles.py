@@ -95,7 +95,8 @@ class Profiles(Results[Profile]):
         """How the thresholds were chosen, if they depend on the scores."""
         if self.settings.get("tau") or not self[0].kind.endswith("_score"):
             return ()
-        return (f"Thresholds span the range of {percent(HELD)} of the scores.",)
+        held = f"over the range of {percent(HELD)} of the scores"
+        return (f"Read off at {N_THRESHOLDS} thresholds {held}.",)
 
     def rows(self) -> Sequence[Row]:
         """Return numbers read off each profile, or its shares at the thresholds that were given."""

@@ -14,7 +14,8 @@ import numpy as np
 from gohr import BoardSpec, draw_boards
 from gohr import jax as gjax
 from gohr.engine.boards import Boards
-from gohr.jax.states import EnvState, Reply, attempt
+from gohr.engine.program import N_ATTEMPTS, OUTCOME, STANDS
+from gohr.jax.states import EnvState, attempt
 from gohr.outcomes import RESET, STALEMATE
 from gohr.rules import RuleSet, parse
 
@@ -67,7 +68,7 @@ def row_of(tree: Any, row: int) -> Any:
 @partial(jax.jit, static_argnums=0)
 def attempts(
     env: gjax.HiddenRules, rules: Any, states: EnvState, actions: Any, horizon: Any
-) -> tuple[EnvState, Reply]:
+) -> tuple[EnvState, jax.Array]:
     """Make an attempt on each board, without a new board at the end."""
     return jax.vmap(lambda s, a: attempt(rules, s, a, horizon, env.board))(states, actions)
 
@@ -105,7 +106,7 @@ def engine_side(play: Sequence[Boards]) -> Iterator[tuple[str, np.ndarray]]:
     """Yield what the engine says of all boards, by name."""
 
     replies = np.concatenate([boards.replies for boards in play], axis=1)
-    for row, name in enumerate(("outcome", "reward", "terminated", "truncated", "finish"), 4):
+    for name, row in (("outcome", OUTCOME), ("finish", STANDS), ("time", N_ATTEMPTS)):
         yield name, replies[row]
     yield "last", replies[1:4].T
     yield "codes", np.concatenate([boards.codes for boards in play])
@@ -140,11 +141,11 @@ def replay(
         actions = some_actions(legal, there, rng)
         for mine, deck, own in zip(play, decks, np.split(actions, len(rules)), strict=True):
             mine.advance(own, deck, horizon=horizon)
-        states, reply = attempts(env, params.rules, states, actions, horizon)
-        found_in = [*reply, states.finish, states.last, states.board]
+        states, outcomes = attempts(env, params.rules, states, actions, horizon)
+        found_in = [outcomes, states.finish, states.time, states.last, states.board]
         for found, (what, expected) in zip(found_in, engine_side(play), strict=True):
             differ(what, expected, np.asarray(found), rows, step)
-        met.update(np.asarray(reply.outcome).tolist())
+        met.update(np.asarray(outcomes).tolist())
     met["stalemates"] = int((states.finish == STALEMATE).sum())
     return met
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,9 +17,9 @@ import numpy as np
 
 from gohr.board import N_BUCKETS, N_CELLS, BoardSpec, board_spec
 from gohr.engine.compiler import compile_rule
-from gohr.jax.states import EnvState, Reply, attempt, begin, permitted
+from gohr.jax.states import EnvState, attempt, begin, permitted
 from gohr.jax.tables import to_tables
-from gohr.outcomes import STALEMATE
+from gohr.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS, STALEMATE
 from gohr.registration import HORIZON
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
@@ -134,9 +134,9 @@ class HiddenRules:
         before a new episode began.
         """
         horizon, spec = params.max_steps_in_episode, self.board
-        after, reply = attempt(params.rules, state, action, horizon, spec)
+        after, outcome = attempt(params.rules, state, action, horizon, spec)
         fresh = begin(params.rules, after.rule, *_draw_boards(key, spec), spec)
-        return _answer(after, reply, _new_if(reply.done, fresh, after))
+        return _answer(after, outcome, horizon, lambda done: _new_if(done, fresh, after))
 
     @functools.partial(jax.jit, static_argnums=(0, 2))
     def reset_boards(
@@ -165,15 +165,16 @@ class HiddenRules:
         """
         horizon = params.max_steps_in_episode
         make_attempts = jax.vmap(lambda s, a: attempt(params.rules, s, a, horizon, self.board))
-        after, reply = make_attempts(states, actions)
-        boards = _draw_boards(key, self.board, -(-len(reply.done) // 16))
-        return _answer(after, reply, self._begin_anew(params, after, reply.done, boards))
+        after, outcomes = make_attempts(states, actions)
+        boards = _draw_boards(key, self.board, -(-len(outcomes) // 16))
+        begin_anew = functools.partial(self._begin_anew, params, after, boards)
+        return _answer(after, outcomes, horizon, begin_anew)
 
     #: What the rule would accept now, for reference players and tests.
     permitted = staticmethod(jax.jit(permitted))
 
     def _begin_anew(
-        self, params: EnvParams, states: EnvState, done: jax.Array, boards: tuple[jax.Array, ...]
+        self, params: EnvParams, states: EnvState, boards: tuple[jax.Array, ...], done: jax.Array
     ) -> EnvState:
         """Begin an episode in the rows that are done; the n-th of them gets the n-th board."""
         n_rows, n_boards = len(done), len(boards[0])
@@ -255,9 +256,14 @@ def _observed(state: EnvState) -> Observation:
     return Observation(state.board, *(state.last[..., k] for k in range(3)))
 
 
-def _answer(after: EnvState, reply: Reply, state: EnvState) -> Step:
-    outcome, reward, terminated, truncated = reply
-    final = _observed(after)
+def _answer(
+    after: EnvState, outcome: jax.Array, horizon: Any, begin_anew: Callable[[jax.Array], EnvState]
+) -> Step:
+    """Return what learners get, with new episodes where one has ended."""
+    terminated, truncated = after.finish != IN_PROGRESS, after.time >= horizon
+    state, final = begin_anew(terminated | truncated), _observed(after)
+    is_free = (outcome == ACCEPTED) | (outcome == EPISODE_OVER)
+    reward = jnp.where(is_free, 0.0, -1.0).astype(jnp.float32)
     info = {"outcome": outcome, "stalemate": after.finish == STALEMATE, "final_observation": final}
     return _observed(state), state, reward, terminated, truncated, info
 

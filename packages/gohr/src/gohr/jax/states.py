@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -37,20 +37,6 @@ _or = jnp.bitwise_or.reduce
 Tables: TypeAlias = Mapping[str, Any]
 #: The entries of a table, by its name and indices.
 LookUp: TypeAlias = Callable[..., jax.Array]
-
-
-class Reply(NamedTuple):
-    """Reply of the game to an attempt."""
-
-    outcome: jax.Array
-    reward: jax.Array
-    terminated: jax.Array
-    truncated: jax.Array
-
-    @property
-    def done(self) -> jax.Array:
-        """Whether the episode has ended."""
-        return self.terminated | self.truncated
 
 
 @jax.tree_util.register_dataclass
@@ -234,12 +220,12 @@ def begin(
 
 def attempt(
     tables: Tables, state: EnvState, action: Any, horizon: Any, spec: BoardSpec
-) -> tuple[EnvState, Reply]:
+) -> tuple[EnvState, jax.Array]:
     """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``.
 
     After the end of an episode nothing changes, not even the time. A number that is none of the 144
-    attempts counts as the last of them. The outcome is a code of :mod:`gohr.outcomes`, the reward 0
-    or -1.
+    attempts counts as the last of them. Returns the state and the outcome, a code of
+    :mod:`gohr.outcomes`.
     """
     bank = _look_up(tables, state.rule)
     number = jnp.minimum(jnp.asarray(action).astype(jnp.uint32), N_CELLS * N_BUCKETS - 1)
@@ -279,10 +265,7 @@ def attempt(
         left = state.left - (by_atom & (state.left > 0))
         moved = replace(moved, left=left, alive=state.alive & _spread(left != 0))
 
-    after = _settled(bank, moved)
-    reward = jnp.where(over | accepted, 0.0, -1.0).astype(jnp.float32)
-    terminated, truncated = after.finish != IN_PROGRESS, after.time >= horizon
-    return after, Reply(outcome.astype(jnp.int8), reward, terminated, truncated)
+    return _settled(bank, moved), outcome.astype(jnp.int8)
 
 
 def _look(spec: BoardSpec, code: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -30,8 +30,9 @@ def test_learners_see_the_new_board_in_the_step_that_ends_an_episode():
         assert (seen.board[~done] == final.board[~done]).all()
         assert (seen.bucket[done] == 0).all()
         assert (seen.board[done] > 0).any(axis=1).all()
+        assert (truncated == (time >= 9)).all()
         cleared = terminated & ~info["stalemate"]
-        assert not final.board[cleared].any()
+        assert (terminated == (info["stalemate"] | ~final.board.any(axis=1))).all()
         assert (final.bucket[cleared] > 0).all()
         assert (info["outcome"][over] == -4).all()
         assert (reward == np.where((info["outcome"] == 0) | over, 0, -1)).all()

@@ -75,8 +75,8 @@ def replay_by_reference(spec: BoardSpec, per_rule: int, n_steps: int, seed: int)
         legal, there = map(np.asarray, masks(env, states))
         actions = some_actions(legal, there, rng)
         finish = np.asarray(states.finish)
-        states, reply = attempts(env, params.rules, states, actions, 1000)
-        outcome, after = np.asarray(reply.outcome), np.asarray(states.finish)
+        states, outcomes = attempts(env, params.rules, states, actions, 1000)
+        outcome, after = np.asarray(outcomes), np.asarray(states.finish)
         for i, game in enumerate(games):
             assert (reference_mask(game) == legal[i]).all(), NAMES[rows[i]]
             assert game.finish == finish[i]

@@ -172,7 +172,7 @@ def test_what_is_no_season_is_refused(new, change, message):
 
 def block_of_the_page(name: str) -> str:
     """Return a file that docs/board/hidden-seasons.md shows."""
-    page = (Path(__file__).parents[4] / "docs" / "board" / "hidden-seasons.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "board" / "hidden-seasons.md").read_text("utf-8")
     found = re.search(rf"<!-- file: {name} -->\n\n```toml\n(.*?)```", page, re.DOTALL)
     assert found
     return found[1]
@@ -188,7 +188,7 @@ def test_the_files_of_the_page_are_read(database, new, tmp_path):
 
 
 def test_every_knob_has_its_row_on_the_page():
-    page = (Path(__file__).parents[4] / "docs" / "board" / "hidden-seasons.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "board" / "hidden-seasons.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.MULTILINE))
     knobs = Difficulty().model_dump()
     assert set(rows) == {"generate", "rules", "rules_per_attempt", *knobs}

@@ -14,7 +14,6 @@ import numpy as np
 from gohr import BoardSpec, draw_boards
 from gohr import jax as gjax
 from gohr.engine.boards import Boards
-from gohr.engine.program import N_ATTEMPTS, OUTCOME, STANDS
 from gohr.jax.states import EnvState, attempt
 from gohr.outcomes import RESET, STALEMATE
 from gohr.rules import RuleSet, parse
@@ -106,7 +105,7 @@ def engine_side(play: Sequence[Boards]) -> Iterator[tuple[str, np.ndarray]]:
     """Yield what the engine says of all boards, by name."""
 
     replies = np.concatenate([boards.replies for boards in play], axis=1)
-    for name, row in (("outcome", OUTCOME), ("finish", STANDS), ("time", N_ATTEMPTS)):
+    for row, name in ((4, "outcome"), (8, "finish"), (9, "time")):
         yield name, replies[row]
     yield "last", replies[1:4].T
     yield "codes", np.concatenate([boards.codes for boards in play])

@@ -26,6 +26,8 @@ def test_summaries_with_a_fault(tmp_path):
         "a,t,3,1,1\na,t,3,2,1\n": "line 3, column 'task': expected one row for each algorithm",
         "a,t,3,1,-1\n": "line 2, column 'std': expected a number from 0, found -1",
         "a,t,0,1,1\n": "line 2, column 'runs': expected a number from 1, found 0",
+        "a,t,2.5,1,1\n": "line 2, column 'runs': expected a whole number of runs",
+        "a,t,9e9,1,1\n": "expected a whole number of runs up to 1,000,000, found 9e",
         "a,t,3,,1\n": "line 2, column 'mean': expected a number, found nothing",
         # Twelve thirds, or a hundred and twenty-three? It is not for us to guess.
         'a,t,3,"12,3",1\n': "line 2, column 'mean': expected a number, found '12,3'",

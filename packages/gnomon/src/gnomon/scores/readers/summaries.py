@@ -17,6 +17,8 @@ from gnomon.scores.readers.registry import Reader, ReadRequest, Source
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, numbered, role_of, selected, tidy_rows, usual_columns
 
+#: The largest number of runs whose stand-ins are made.
+MOST_RUNS = 1_000_000
 #: Columns of means and deviations, and the names of one of numbers of runs.
 _SUMMARY, _RUNS = ("mean", "std"), ("runs", "n", "count")
 
@@ -40,6 +42,10 @@ def _read(source: Source, wanted: ReadRequest) -> ScoreTable:
     rows = Rows({role: raw.texts(name) for role, name in named.items()})
     least = {"mean": -math.inf, "std": 0.0, of_runs: 1.0}
     mean, deviation, n_runs = (reported_numbers(raw, x, origin, low) for x, low in least.items())
+    odd = np.flatnonzero((n_runs % 1.0 != 0.0) | (n_runs > MOST_RUNS))
+    if odd.size:
+        message = f"expected a whole number of runs up to {MOST_RUNS:,}, found {n_runs[odd[0]]:,g}"
+        raise origin.error_at([int(odd[0])], of_runs, message)
     again = first_equal(numbered(rows, [*rows.names])[0]) < np.arange(len(rows))
     if again.any():
         at = int(np.argmax(again))

@@ -132,7 +132,7 @@ def test_postpos_looks_at_the_pieces_that_the_atom_would_move() -> None:
 
 def test_an_incomplete_order_that_meets_no_piece_allows_all() -> None:
     assert movable("Order X=[2,3]\n(*,*,*,X,0)") == [0, 1, 2, 3]
-    assert movable("Order X=[nobody,8]\n(*,*,*,X,0)") == [1]  # no cell is named nobody
+    assert movable("Order X=[nobody,8]\n(*,*,*,X,0)") == [1]  # unknown names are ignored
     assert movable("Order X=[2,3]\n(color:red, postpos:X)") == [1, 3]
 
 
